@@ -89,11 +89,9 @@ export type ConsoleDefaults = RateLimits & {
   readonly identifyThresholdOf: (subjects: number) => number
 }
 
-/** A network, and its use after the next start of the server. */
-export type ModelSummary = ListedModel & { readonly nextUse: ListedModel['use'] }
-
 export type ModelInventory = {
-  readonly models: readonly ModelSummary[]
+  /** The networks with their use after the next start of the server. */
+  readonly models: readonly (ListedModel & { readonly nextUse: ListedModel['use'] })[]
   /** Maps scores of the active recognizer to similarities and false-match rates. */
   readonly calibration: Calibration
 }

@@ -1,3 +1,4 @@
+import { squaredDistance } from '../lib/density/squared-distance.ts'
 import { mergeTemplates, spreadShares } from '../lib/density/merge-templates.ts'
 import type { ReadTx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
@@ -11,13 +12,7 @@ import {
 import { type StoredTemplate, findSubjectTemplates } from '../store/gallery/templates.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import {
-  correctedScore,
-  roundSimilarity,
-  scoreOf,
-  similarityOf,
-  squaredDistance,
-} from './calibration/similarity.ts'
+import { correctedScore, roundSimilarity, scoreOf, similarityOf } from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import { selectTemplate } from './select-template.ts'
 

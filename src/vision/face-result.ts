@@ -1,26 +1,27 @@
+import { mapValues } from '../lib/map-values.ts'
 import { roundTo } from '../lib/round-to.ts'
 import type { Detection } from './detect/detection.ts'
 import type { FaceResult } from './image-analysis.ts'
 import type { OrientedImage } from './image/decode.ts'
 import type { BoundingBox, Point, Rect } from './image/geometry.ts'
-import { type Landmarks, type Mesh, headPose, meshLandmarks } from './landmarks/mesh.ts'
+import { type Mesh, headPose, meshLandmarks } from './landmarks/mesh.ts'
 import { measureFaceQuality } from './quality/measure-face-quality.ts'
 
 /** Returns one face as it is reported: in pixels of the whole oriented image. */
 export function createFaceResult(face: Detection, mesh: Mesh, image: OrientedImage): FaceResult {
   const pose = headPose(mesh)
+  const scale = imageScale(image)
   const { frame, highResScale } = image
   const qualityInput = { mesh, pose, confidence: face.confidence, highResScale, frame }
   const { score, ...quality } = measureFaceQuality(qualityInput)
   return {
     boundingBox: toBoundingBox(face.box, image),
     confidence: roundTo(face.confidence, 3),
-    landmarks: toImageLandmarks(meshLandmarks(mesh), image),
-    pose: {
-      yaw: roundTo(pose.yaw, 1),
-      pitch: roundTo(pose.pitch, 1),
-      roll: roundTo(pose.roll, 1),
-    },
+    landmarks: mapValues(meshLandmarks(mesh), ({ x, y }) => ({
+      x: roundTo(x * scale.x, 1),
+      y: roundTo(y * scale.y, 1),
+    })),
+    pose: mapValues(pose, (degrees) => roundTo(degrees, 1)),
     qualityScore: score,
     quality,
   }
@@ -41,21 +42,6 @@ export function toBoundingBox(box: Rect, image: OrientedImage): BoundingBox {
     top: vertical.start,
     width: horizontal.length,
     height: vertical.length,
-  }
-}
-
-function toImageLandmarks(landmarks: Landmarks, image: OrientedImage): Landmarks {
-  const scale = imageScale(image)
-  const toImagePoint = ({ x, y }: Point): Point => ({
-    x: roundTo(x * scale.x, 1),
-    y: roundTo(y * scale.y, 1),
-  })
-  return {
-    leftEye: toImagePoint(landmarks.leftEye),
-    rightEye: toImagePoint(landmarks.rightEye),
-    noseTip: toImagePoint(landmarks.noseTip),
-    leftMouth: toImagePoint(landmarks.leftMouth),
-    rightMouth: toImagePoint(landmarks.rightMouth),
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { mapValues } from '../lib/map-values.ts'
 import type { BuiltinModel, ModelInput } from '../models/builtin/builtin-model.ts'
 import { replacePrelu } from '../models/convert/onnx/replace-prelu.ts'
 import type { InstalledModel } from '../models/model-set.ts'
@@ -155,9 +156,7 @@ async function createModelSession(
     const count = values.length / (channels * height * width)
     const tensor = new Tensor('float32', values, [count, channels, height, width])
     const outputs = await onnx.run({ [name]: tensor })
-    return Object.fromEntries(
-      Object.entries(outputs).map(([key, value]) => [key, toFloat32(filePath, key, value)]),
-    )
+    return mapValues(outputs, (value, key) => toFloat32(filePath, key, value))
   }
 
   async function run(values: Float32Array, size: ImageSize = input): Promise<ModelOutputs> {

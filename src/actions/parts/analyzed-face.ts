@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mapValues } from '../../lib/map-values.ts'
 import { roundTo } from '../../lib/round-to.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import { face, quality } from '../schemas/fields.ts'
@@ -75,7 +76,9 @@ export function toAnalyzedFace(
       level: qualityLevel(score),
       ...(features.includes('quality') && { components: quality.components }),
     },
-    ...(features.includes('occlusion') && { occlusion: toOcclusion(quality) }),
+    ...(features.includes('occlusion') && {
+      occlusion: mapValues(quality.occlusion, (probability) => roundTo(probability, 3)),
+    }),
     ...(features.includes('liveness') && {
       // As svc.liveness decides.
       liveness: classifyLiveness(withLiveness(result), analysis, {
@@ -84,13 +87,5 @@ export function toAnalyzedFace(
       }),
     }),
     ...(features.includes('attributes') && toAppearance(result, allAppearanceNames)),
-  }
-}
-
-function toOcclusion({ occlusion: { leftEye, rightEye, lowerFace } }: FaceResult['quality']) {
-  return {
-    leftEye: roundTo(leftEye, 3),
-    rightEye: roundTo(rightEye, 3),
-    lowerFace: roundTo(lowerFace, 3),
   }
 }

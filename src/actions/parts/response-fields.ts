@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { mapValues } from '../../lib/map-values.ts'
 import { roundTo } from '../../lib/round-to.ts'
 import type { FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { FaceValue, imageFacts, debug } from '../schemas/fields.ts'
@@ -26,11 +27,7 @@ export function toFaceValue(
     },
     confidence: roundTo(result.confidence, 3),
     ...(show.landmarks && { landmarks: result.landmarks }),
-    pose: {
-      yaw: roundTo(result.pose.yaw, 1),
-      pitch: roundTo(result.pose.pitch, 1),
-      roll: roundTo(result.pose.roll, 1),
-    },
+    pose: mapValues(result.pose, (degrees) => roundTo(degrees, 1)),
     quality: { score: result.qualityScore, level: qualityLevel(result.qualityScore) },
   }
 }
@@ -92,10 +89,9 @@ type DebugValue = NonNullable<z.input<typeof debug>>
 
 /** Returns `debug` with at most four decimals of each score and three of each time. */
 export function toDebug(value: DebugValue): { readonly debug: DebugValue } {
-  const rounded = (numbers: Readonly<Record<string, number>>, digits: number) =>
-    Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, roundTo(n, digits)]))
-  const { scores, timingsMs } = value
-  return { debug: { ...value, scores: rounded(scores, 4), timingsMs: rounded(timingsMs, 3) } }
+  const scores = mapValues(value.scores, (score) => roundTo(score, 4))
+  const timingsMs = mapValues(value.timingsMs, (ms) => roundTo(ms, 3))
+  return { debug: { ...value, scores, timingsMs } }
 }
 
 /** Returns the score of a comparison with a subject, if there was one. */

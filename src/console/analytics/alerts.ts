@@ -86,10 +86,7 @@ function budgetAlerts({ projects }: AlertInput): AccountAlert[] {
   })
 }
 
-async function keyAlerts(
-  tx: ReadTx,
-  { accountId, projectId, nowMs }: AlertInput,
-): Promise<AccountAlert[]> {
+async function keyAlerts(tx: ReadTx, { accountId, projectId, nowMs }: AlertInput) {
   const now = new Date(nowMs)
   const keys = await findKeys(tx, { accountId, projectId, now, limit: keysMax })
   return keys.flatMap(
@@ -110,10 +107,7 @@ async function keyAlerts(
 }
 
 /** Webhooks that have not accepted an event for an hour. */
-async function webhookAlerts(
-  tx: ReadTx,
-  { accountId, projectId, nowMs }: AlertInput,
-): Promise<AccountAlert[]> {
+async function webhookAlerts(tx: ReadTx, { accountId, projectId, nowMs }: AlertInput) {
   const webhooks = await findWebhooks(tx, { accountId, projectId })
   return webhooks.flatMap(({ projectId, projectName, url, failingSinceMs }): AccountAlert[] => {
     if (failingSinceMs === null || nowMs - failingSinceMs < webhookFailingMs) return []
@@ -123,12 +117,9 @@ async function webhookAlerts(
 }
 
 /** Keys whose pictures or matches became worse in the last week. */
-async function cameraAlerts(
-  tx: ReadTx,
-  { accountId, projectId, nowMs }: AlertInput,
-): Promise<AccountAlert[]> {
+async function cameraAlerts(tx: ReadTx, { accountId, projectId, nowMs }: AlertInput) {
   const keys = await findReportedKeys(tx, { accountId, projectId, sinceMs: nowMs - weekMs })
-  return keys.map(({ keyId, projectId, name, projectName, changes }) => {
+  return keys.map(({ keyId, projectId, name, projectName, changes }): AccountAlert => {
     const text = `The key ${name} of ${projectName}: ${changes.map(describeCameraChange).join('; ')}.`
     return { kind: 'cameraChanged', severity: 'warning', text, projectId, keyId }
   })

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { formatUtc, hourMs, weekMs } from '../../lib/clock.ts'
+import { mapValues } from '../../lib/map-values.ts'
 import {
   allCameraMeasures,
   cameraMeasures,
   changesOfLastWeek,
   describeCameraChange,
   measureValue,
-  type CameraMeasure,
-  type KeyDecisions,
 } from '../../lib/observability/camera-changes.ts'
 import { readKeyWeeks } from '../../store/console/key-weeks.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
@@ -58,10 +57,6 @@ export const camerasChart = defineRead({
       }))
       .filter(({ calls }) => calls.some((count) => count > 0))
       .sort((a, b) => b.changes.length - a.changes.length || (a.name < b.name ? -1 : 1))
-    const toValues = (weeks: readonly KeyDecisions[]) => (name: CameraMeasure) => [
-      name,
-      weeks.map((week) => measureValue(name, week) ?? null),
-    ]
     return {
       weeks: Array.from({ length: weeksShown }, (_, index) =>
         formatUtc(toMs - (weeksShown - index) * weekMs),
@@ -73,10 +68,9 @@ export const camerasChart = defineRead({
       keyCount: keys.length,
       keys: keys.slice(0, keysMax).map(({ weeks, changes, ...key }) => ({
         ...key,
-        values: Object.fromEntries(allCameraMeasures.map(toValues(weeks))) as Record<
-          CameraMeasure,
-          (number | null)[]
-        >,
+        values: mapValues(cameraMeasures, (_measure, name) =>
+          weeks.map((week) => measureValue(name, week) ?? null),
+        ),
         changes: changes.map((change) => ({
           measure: change.measure,
           text: describeCameraChange(change),

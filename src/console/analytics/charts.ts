@@ -3,6 +3,7 @@ import { allActions } from '../../actions/all-actions.ts'
 import { verifyThreshold } from '../../actions/verify.ts'
 import { dayMs, formatUtc } from '../../lib/clock.ts'
 import { errorTable } from '../../lib/errors.ts'
+import { mapValues } from '../../lib/map-values.ts'
 import { callOutcomes } from '../../lib/observability/call-decision.ts'
 import {
   addHistogram,
@@ -212,19 +213,14 @@ export const latencyChart = defineRead({
       })
     return {
       ...chartTimes(timeBuckets),
-      p50: perBucket(0.5),
-      p95: perBucket(0.95),
-      p99: perBucket(0.99),
-      overall: percentilesOf(overall),
+      ...mapValues(percentiles, perBucket),
+      overall: mapValues(percentiles, (share) => latencyPercentileMs(overall, share)),
       relativeErrorMax: latencyRelativeErrorMax,
     }
   },
 })
 
-function percentilesOf(histogram: LatencyHistogram) {
-  const percentile = (share: number) => latencyPercentileMs(histogram, share)
-  return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) }
-}
+const percentiles = { p50: 0.5, p95: 0.95, p99: 0.99 }
 
 export const scoresChart = defineRead({
   path: '/analytics/scores',

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Expression } from '../../vision/attributes/face-attributes.ts'
+import { type Expression, expressions } from '../../vision/attributes/face-attributes.ts'
 import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { type AnalyzeImage, type UnusableImage, analyzeCentralFace } from '../face-images.ts'
@@ -19,16 +19,6 @@ type LabelledPrediction<T> = { readonly labelled: T; readonly predicted: T }
 type Gender = 'male' | 'female'
 
 const genders: readonly Gender[] = ['female', 'male']
-
-const expressions: readonly Expression[] = [
-  'neutral',
-  'happy',
-  'sad',
-  'angry',
-  'fearful',
-  'disgusted',
-  'surprised',
-]
 
 /** Age errors in years. A negative `bias` means that predicted ages are too low on average. */
 export type AgeMetrics = ReturnType<typeof ageMetrics>[number]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { squaredDistance } from '../../lib/density/squared-distance.ts'
 import { type RandomSource, dirichlet, pickDistinct } from '../../lib/random/seeded-random.ts'
 
 /** Number of different people mixed into each cohort row. */
@@ -72,13 +73,6 @@ export function meanOf(vectors: readonly Float32Array[]): Float32Array {
   for (const vector of vectors)
     for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0)
   return Float32Array.from(sum, (value) => value / vectors.length)
-}
-
-export function squaredDistance(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  let sum = 0
-  for (let i = 0; i < a.length; i++) sum += ((a[i] ?? 0) - (b[i] ?? 0)) ** 2
-  return sum
 }
 
 /** Returns the values of all `vectors`, one vector after another. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { squaredDistance } from '../../lib/density/squared-distance.ts'
 import { roundTo } from '../../lib/round-to.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { StoredCalibration } from './read-calibration.ts'
@@ -164,13 +165,6 @@ export function correctedScore(a: TemplateVector, b: TemplateVector): number {
 /** Whether two templates were created from the same pixels by the same model. */
 export function isIdentical(a: TemplateVector, b: TemplateVector): boolean {
   return a.density === b.density && squaredDistance(a.vector, b.vector) === 0
-}
-
-export function squaredDistance(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  let sum = 0
-  for (let index = 0; index < a.length; index++) sum += ((a[index] ?? 0) - (b[index] ?? 0)) ** 2
-  return sum
 }
 
 /** The vision pipeline returns 128 to 512; the integer sums of the scan kernel allow 1024. */

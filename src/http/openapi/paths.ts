@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mapValues } from '../../lib/map-values.ts'
 import type { RestRoute } from '../routes/rest-route.ts'
 import { restRoutes } from '../routes/rest-routes.ts'
 import { sessionFramesPath, sessionFramesResponse } from '../routes/session-frames.ts'
@@ -144,12 +145,8 @@ type ServiceOperation = {
 }
 
 function servicePaths(): OpenApiObject {
-  return Object.fromEntries(
-    Object.entries<ServiceOperation>(components.serviceOperations).map(([path, operation]) => [
-      path,
-      { get: serviceOperation(operation) },
-    ]),
-  )
+  const operations: Readonly<Record<string, ServiceOperation>> = components.serviceOperations
+  return mapValues(operations, (operation) => ({ get: serviceOperation(operation) }))
 }
 
 function serviceOperation(operation: ServiceOperation): OpenApiObject {

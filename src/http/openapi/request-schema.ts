@@ -1,3 +1,5 @@
+import { mapValues } from '../../lib/map-values.ts'
+
 type SchemaKeywords = { readonly [keyword: string]: unknown }
 
 /**
@@ -32,11 +34,10 @@ function convert(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(convert)
   if (!isObject(node)) return node
   const { properties, ...keywords } = node
-  const converted = Object.fromEntries(
-    Object.entries(withDescribedDefault(withoutPrefixItems(keywords))).map(([name, value]) => [
-      name,
-      isLiteral(name) ? value : convert(value),
-    ]),
+  const described = withDescribedDefault(withoutPrefixItems(keywords))
+  const converted = mapValues(described, (value, name) =>
+    // The values of these keywords are data.
+    ['const', 'enum', 'examples'].includes(name) ? value : convert(value),
   )
   // The keys of `properties` are names of fields, not keywords.
   return isObject(properties)
@@ -59,15 +60,6 @@ function withDescribedDefault(schema: SchemaKeywords): SchemaKeywords {
   return { ...rest, description: typeof description === 'string' ? `${description} ${text}` : text }
 }
 
-/** The values of these keywords are data. */
-function isLiteral(keyword: string): boolean {
-  return keyword === 'const' || keyword === 'enum' || keyword === 'examples'
-}
-
 function isObject(value: unknown): value is SchemaKeywords {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function mapValues(record: SchemaKeywords, map: (value: unknown) => unknown): SchemaKeywords {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { correctedScore, squaredDistance } from '../../gallery/calibration/similarity.ts'
+import { correctedScore } from '../../gallery/calibration/similarity.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { mergeTemplates, spreadShares } from './merge-templates.ts'
+import { squaredDistance } from './squared-distance.ts'
 
 const template = (vector: readonly number[], density: number, modelId = 'm@1'): Template => ({
   modelId,

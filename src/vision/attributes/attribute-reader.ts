@@ -1,3 +1,4 @@
+import { mapValues } from '../../lib/map-values.ts'
 import { builtinPack } from '../../models/builtin/builtin-pack.ts'
 import { arcfaceTemplate, landmarkPoints } from '../embed/aligned-crops.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
@@ -116,16 +117,7 @@ async function predictExpression(
 ): Promise<Readonly<Record<Expression, number>>> {
   const colour = await predictProbabilities(sessions, face, context, 'face_expression')
   const grey = await predictProbabilities(sessions, face, context, 'emotion')
-  const mean = (label: Expression): number => (colour(label) + grey(label)) / 2
-  return {
-    neutral: mean('neutral'),
-    happy: mean('happy'),
-    sad: mean('sad'),
-    angry: mean('angry'),
-    fearful: mean('fearful'),
-    disgusted: mean('disgusted'),
-    surprised: mean('surprised'),
-  }
+  return mapValues(colour, (probability, label) => (probability + grey[label]) / 2)
 }
 
 async function predictProbabilities(
@@ -133,15 +125,16 @@ async function predictProbabilities(
   { mesh }: DetectedFace,
   { pyramid }: ImageContext,
   id: 'face_expression' | 'emotion',
-): Promise<(label: Expression) => number> {
+): Promise<Readonly<Record<Expression, number>>> {
   const { input, constants } = models[id]
   const square = attributeCrop(mesh, constants.cropFactor)
   const crop = await pyramid.sample(cropTransform(square, input), input)
   const session = await sessions.openBuiltin(id)
   const tensor = id === 'emotion' ? greyTensor(crop) : toTensor(crop, input)
   const probabilities = requireOutput(await session.run(tensor), 'probabilities')
-  const labels: readonly Expression[] = constants.labels
-  return (label) => probabilities[labels.indexOf(label)] ?? 0
+  const entries = constants.labels.map((label, index) => [label, probabilities[index] ?? 0])
+  // The labels of both networks are all expressions.
+  return Object.fromEntries(entries) as Record<Expression, number>
 }
 
 function greyTensor(crop: PlanarCrop): Float32Array {

@@ -1,11 +1,9 @@
-export type Expression =
-  | 'neutral'
-  | 'happy'
-  | 'sad'
-  | 'angry'
-  | 'fearful'
-  | 'disgusted'
-  | 'surprised'
+import { builtinPack } from '../../models/builtin/builtin-pack.ts'
+
+/** The expressions that the networks distinguish. */
+export const expressions = builtinPack.models.face_expression.constants.labels
+
+export type Expression = (typeof expressions)[number]
 
 /** An attribute that networks can predict. */
 export type AttributeName = 'age' | 'gender' | 'expression'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { squaredDistance } from '../../lib/density/squared-distance.ts'
 import type { QuickTemplate } from './template.ts'
 
 /**
@@ -23,14 +24,7 @@ export const quickMatch = {
  */
 export function certainSimilarity(a: QuickTemplate, b: QuickTemplate): number | undefined {
   assert.equal(a.modelId, b.modelId, 'quick templates of different networks cannot be compared')
-  return quickDistance(a.vector, b.vector) <= quickMatch.distanceMax
+  return squaredDistance(a.vector, b.vector) <= quickMatch.distanceMax ** 2
     ? quickMatch.similarity
     : undefined
-}
-
-function quickDistance(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  let squares = 0
-  for (const [index, value] of a.entries()) squares += (value - (b[index] ?? 0)) ** 2
-  return Math.sqrt(squares)
 }

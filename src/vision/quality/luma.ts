@@ -1,3 +1,4 @@
+import { mapValues } from '../../lib/map-values.ts'
 import type { Frame } from '../image/decode.ts'
 import { type Rect, boundsOf, type Point } from '../image/geometry.ts'
 import type { PlanarCrop } from '../image/pyramid.ts'
@@ -113,16 +114,12 @@ export function measurePatch(crop: PlanarCrop, outline: readonly Point[]): Patch
       sum.gradient += Math.abs(lumaAt(i + 1) - lumaAt(i - 1))
       sum.gradient += Math.abs(lumaAt(i + width) - lumaAt(i - width))
     }
-  const { count, squares } = sum
-  const mean = (total: number): number => (count === 0 ? 0 : total / count)
-  const deviation = Math.sqrt(Math.max(0, mean(squares) - mean(sum.luma) ** 2))
+  const { count, ...sums } = sum
+  const { squares, ...means } = mapValues(sums, (total) => (count === 0 ? 0 : total / count))
   return {
     pixelCount: count,
-    luma: mean(sum.luma),
-    blueness: mean(sum.blueness),
-    redness: mean(sum.redness),
-    deviation,
-    gradient: mean(sum.gradient),
+    ...means,
+    deviation: Math.sqrt(Math.max(0, squares - means.luma ** 2)),
   }
 }
 

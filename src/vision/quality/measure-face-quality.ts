@@ -1,3 +1,4 @@
+import { mapValues } from '../../lib/map-values.ts'
 import { roundTo } from '../../lib/round-to.ts'
 import { linearRamp, type ImageSize, type Point } from '../image/geometry.ts'
 import { type HeadPose, type Mesh, meshRegions } from '../landmarks/mesh.ts'
@@ -37,7 +38,7 @@ export function measureFaceQuality(
   const uncovered = coveredFactor + (1 - coveredFactor) * linearRamp(shares.occlusion, 0.5, 1)
   return {
     score: Math.round(100 * geometricMean(weighted) * uncovered),
-    components: toPercent(shares),
+    components: mapValues(shares, (share) => Math.round(100 * share)),
     luma,
     openness,
     occlusion,
@@ -108,20 +109,6 @@ function measureComponents(input: FaceQualityInput, openness: Openness, occlusio
 /** Returns the sharpness, 0..1, for a mean squared frequency. */
 export function sharpnessFromFrequency(frequency: number): number {
   return frequency === 0 ? 0 : linearRamp(Math.log(frequency), Math.log(0.06), Math.log(0.7))
-}
-
-function toPercent(shares: QualityComponents): QualityComponents {
-  return {
-    sharpness: Math.round(100 * shares.sharpness),
-    brightness: Math.round(100 * shares.brightness),
-    contrast: Math.round(100 * shares.contrast),
-    exposure: Math.round(100 * shares.exposure),
-    faceSize: Math.round(100 * shares.faceSize),
-    headPose: Math.round(100 * shares.headPose),
-    eyesOpen: Math.round(100 * shares.eyesOpen),
-    mouthClosed: Math.round(100 * shares.mouthClosed),
-    occlusion: Math.round(100 * shares.occlusion),
-  }
 }
 
 /** Returns the angle between the nose and the camera. Roll is ignored: alignment removes it too. */
