@@ -1,5 +1,4 @@
 import type { InferResult } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import {
   countInSteps,
@@ -31,10 +30,7 @@ export function findTransfers(source: ListSource, filter: TransferFilter) {
 }
 
 /** Counts the transfers of a list, at most `listCountMax`. */
-export function countTransfers(
-  source: ListSource,
-  filter: Omit<TransferFilter, 'after' | 'limit' | 'isAscending'>,
-): Promise<ListCount> {
+export function countTransfers(source: ListSource, filter: Omit<TransferFilter, 'limit'>) {
   return countInSteps<TransferFilter>(source, filter, {
     findEnd: findStepEnd,
     find: (tx, part) => tx.run(pageOfTransfers(tx, part).select('t.transferId')),
@@ -43,32 +39,25 @@ export function countTransfers(
 
 /** Returns the position after a step of the index that finds the page; undefined at its end. */
 async function findStepEnd(tx: ReadTx, { accountId: _accountId, ...filter }: TransferFilter) {
-  const kind = isIndexed(filter) ? filter.kind : undefined
-  const step = pageOfTransfers(tx, { ...filter, kind, limit: 1 })
+  const step = pageOfTransfers(tx, { ...filter, limit: 1 })
   const ends = await tx.run(step.select(['t.atMs', 't.transferId']).offset(stepRows - 1))
   return ends[0]
 }
 
-/** Whether an index finds the transfers by their kind. Charges are most of them and have none. */
-function isIndexed({ kind, projectId }: Pick<TransferFilter, 'kind' | 'projectId'>): boolean {
-  return kind !== undefined && kind !== 'charge' && projectId === undefined
-}
-
-/** Selects a page of an account or, without its id, of all accounts. */
+/** Selects a page of an account or, without its id, all rows of the index that finds the page. */
 function pageOfTransfers(
   tx: ReadTx,
   { accountId, ...filter }: Omit<TransferFilter, 'accountId'> & Partial<TransferFilter>,
 ) {
   const { projectId, kind, fromMs: from, toMs: to, after, upTo, limit } = filter
   const { withoutIndex } = dialectOf(tx.build)
-  const isByKind = isIndexed(filter)
   let query = fromTransfers(tx)
   if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
-  if (kind !== undefined)
-    query = query.where(isByKind ? sql.ref('t.kind') : withoutIndex('t.kind'), '=', kind)
   // The partial index without charges is used only if the query contains its condition.
-  if (isByKind) query = query.where(sql<boolean>`t.kind <> 'charge'`)
+  else if (kind !== undefined && kind !== 'charge')
+    query = query.where('t.kind', '=', kind).where(sql<boolean>`t.kind <> 'charge'`)
   if (accountId !== undefined) {
+    if (kind !== undefined) query = query.where(withoutIndex('t.kind'), '=', kind)
     const ledgers = tx.build.selectFrom('ledgers').select('ledger')
     const ofAccount = ledgers.where('accountId', '=', accountId)
     // The index on chains must not be used: rows are read in the order of time.

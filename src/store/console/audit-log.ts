@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
@@ -70,10 +69,7 @@ export function searchAuditEntries(source: ListSource, filter: AuditFilter) {
 }
 
 /** Counts the entries of a list, at most `listCountMax`. */
-export function countAuditEntries(
-  source: ListSource,
-  filter: Omit<AuditFilter, 'after' | 'limit' | 'isAscending'>,
-): Promise<ListCount> {
+export function countAuditEntries(source: ListSource, filter: Omit<AuditFilter, 'limit'>) {
   return countInSteps<AuditFilter>(source, filter, {
     findEnd: findStepEnd,
     find: (tx, part) => tx.run(pageOfEntries(tx, part).select('auditId')),

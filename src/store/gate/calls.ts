@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely'
-import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import type { Database, CallRow } from '../schema.ts'
@@ -53,12 +52,12 @@ export type CallCursor = Pick<LoggedCall, 'callId' | 'atMs'>
 
 /** Finds rows of the request log, by default the newest first. New rows do not shift later pages. */
 export function findCalls(db: Database, filter: CallFilter): Promise<LoggedCall[]> {
-  return callQuery(db, filter).execute()
+  return pageOfCalls(db, filter).selectAll().execute()
 }
 
 /** Does the same in a read transaction. */
 export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly LoggedCall[]> {
-  return tx.run(callQuery(tx.build, filter))
+  return tx.run(pageOfCalls(tx.build, filter).selectAll())
 }
 
 /** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
@@ -75,10 +74,7 @@ export function searchLatencies(source: ListSource, filter: CallFilter): Promise
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
-export function countLoggedCalls(
-  source: ListSource,
-  filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>,
-): Promise<ListCount> {
+export function countLoggedCalls(source: ListSource, filter: Omit<CallFilter, 'limit'>) {
   return countInSteps(source, filter, { findEnd: findStepEnd, find: findLatencies })
 }
 
@@ -93,10 +89,6 @@ async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor |
   const indexed = keyId === undefined ? { projectId } : { keyId }
   const step = pageOfCalls(tx.build, { ...indexed, fromMs, toMs, after, sort, limit: 1 })
   return (await tx.run(step.select(['atMs', 'callId']).offset(stepRows - 1)))[0]
-}
-
-function callQuery(db: Database, filter: CallFilter) {
-  return pageOfCalls(db, filter).selectAll()
 }
 
 function pageOfCalls(db: Database, filter: CallFilter) {

@@ -92,11 +92,7 @@ export async function countSubjects(
   source: SubjectSource,
   { after: _after, sort: _sort, ...filter }: SubjectFilter,
 ): Promise<ListCount> {
-  const counted = await narrowById(source, { ...filter, limit: listCountMax + 1 })
-  if (isEmpty(counted)) return toListCount(0)
-  const { length } = isSelective(counted)
-    ? await source.read((reading) => findSubjectPositions(reading, counted))
-    : await searchSubjects(source, counted)
+  const { length } = await findPage(source, { ...filter, limit: listCountMax + 1 })
   return toListCount(length)
 }
 
