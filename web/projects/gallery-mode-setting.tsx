@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { showUndo } from '../components/confirm/undo-notification.tsx'
 import { DefinitionList } from '../components/definition-list.tsx'
 import { formatCount } from '../format/numbers.ts'
-import { useSaveProject, useUndoChange } from './project-change.ts'
+import { useSaveProject, useUndoChange, type SavedChange } from './project-change.ts'
 
 /** Shows the gallery mode of a project, and a button that switches it after a confirmation. */
 export function GalleryModeSetting({ project }: { readonly project: ConsoleProject }) {
@@ -41,12 +41,12 @@ function SwitchGalleryModeDialog({ project, onClose }: Props) {
   const preview = query.data
   const undo = useUndoSwitch(project)
   const { save, isPending, error } = useSaveProject(project, {
-    onSuccess: (saved) => {
+    onSuccess: (saved, change) => {
       onClose()
       showUndo({
         message: `The gallery is ${saved.galleryMode}.`,
-        undo,
-        undoneMessage: `The gallery is ${project.galleryMode} again.`,
+        undo: () => undo(saved, change),
+        undoneMessage: `The gallery is ${saved.replaced.galleryMode} again.`,
       })
     },
   })
@@ -93,11 +93,11 @@ function GalleryModeEffect({ preview }: { readonly preview: GalleryModePreview }
 function useUndoSwitch(project: ConsoleProject) {
   const api = useApi()
   const undo = useUndoChange(project)
-  return async (): Promise<void> => {
+  return async (...saved: SavedChange): Promise<void> => {
     const { statement } = await api.get('/projects/:projectId/gallery-mode-preview', {
       pathParams: { projectId: project.projectId },
     })
-    await undo({ galleryMode: project.galleryMode, statement })
+    await undo(...saved, statement)
   }
 }
 

@@ -1,14 +1,20 @@
 import type { BodyOf } from '../../src/console/server/console-route.ts'
 import type { editProject } from '../../src/console/pages/projects.ts'
-import type { ConsoleProject } from '../api/responses.ts'
+import type { ConsoleProject, WriteResponses } from '../api/responses.ts'
 import { useApi, useApiMutation } from '../api/use-api.ts'
 import { useQueryClient } from '@tanstack/react-query'
 
 /** A change of the settings of a project. Null restores a default of the service. */
 export type ProjectPatch = BodyOf<typeof editProject>
 
+/** A saved project, and the change that was saved. */
+export type SavedChange = readonly [
+  saved: WriteResponses['PATCH']['/projects/:projectId'],
+  change: ProjectPatch,
+]
+
 type SaveOptions = {
-  readonly onSuccess?: (saved: ConsoleProject, change: ProjectPatch) => void
+  readonly onSuccess?: (...saved: SavedChange) => void
   readonly onError?: (error: Error, change: ProjectPatch) => void
 }
 
@@ -33,12 +39,22 @@ export function useSaveProject({ projectId }: ConsoleProject, options: SaveOptio
   }
 }
 
-/** Returns a function that sends a change and fetches all visible data again, for an undo. */
+/**
+ * Returns a function that restores what a saved change replaced, and fetches all visible data again.
+ * The server refuses it if one of the saved values was changed since.
+ */
 export function useUndoChange({ projectId }: ConsoleProject) {
   const api = useApi()
   const client = useQueryClient()
-  return async (change: ProjectPatch): Promise<void> => {
-    await api.send('PATCH', '/projects/:projectId', { pathParams: { projectId }, body: change })
-    await client.invalidateQueries()
+  return async (...[{ replaced }, change, statement]: [...SavedChange, statement?: string]) => {
+    const settings = Object.entries(change).filter(([name]) => name in replaced)
+    const expected = Object.fromEntries(settings)
+    const confirmedThreshold = replaced.identifyThreshold ?? undefined
+    const body = { ...replaced, expected, statement, confirmedThreshold }
+    try {
+      await api.send('PATCH', '/projects/:projectId', { pathParams: { projectId }, body })
+    } finally {
+      await client.invalidateQueries()
+    }
   }
 }

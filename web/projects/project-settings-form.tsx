@@ -70,12 +70,11 @@ export function ProjectSettingsForm({ project }: { readonly project: ConsoleProj
       if (needsThreshold(cause)) setToConfirm({ change, reason: 'threshold' })
       else showFieldErrors(form, cause, fieldNames)
     },
-    onSuccess: (_saved, change) => {
+    onSuccess: (saved, change) => {
       setToConfirm(undefined)
-      const earlier = earlierValues(project, change)
       showUndo({
         message: 'Settings saved. They apply to new calls.',
-        undo: () => undo(confirmThreshold(earlier)),
+        undo: () => undo(saved, change),
         undoneMessage: 'The earlier settings apply again.',
       })
     },
@@ -244,11 +243,6 @@ function valuesOf(project: ConsoleProject): ProjectFormValues {
     identifyThreshold: project.identifyThreshold ?? '',
     nearMissHours: project.nearMissHours,
   }
-}
-
-function earlierValues(project: ConsoleProject, change: ProjectPatch): ProjectPatch {
-  const stored = toSettings(valuesOf(project))
-  return Object.fromEntries(Object.entries(stored).filter(([name]) => name in change))
 }
 
 function toSettings({ name, ...numbers }: ProjectFormValues) {

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { dayMs } from '../../lib/clock.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
 import { isOrigin } from '../../lib/validation/is-origin.ts'
 import { removeCrops } from '../../store/gallery/crops.ts'
@@ -81,47 +83,48 @@ export const addProject = defineWrite({
   },
 })
 
+const settings = z.strictObject({
+  name: input.name.optional(),
+  sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
+  burst: z.int().min(1).max(100_000).nullable().optional(),
+  retentionDays: effects.retentionDays.nullable().optional(),
+  visitorRetentionDays: effects.visitorRetentionDays.optional(),
+  nearMissHours: z.int().min(1).max(72).optional(),
+  identifyThreshold: z.number().min(0).max(1).nullable().optional(),
+  livenessOrigins: origins.optional().describe(texts.projects.livenessOrigins),
+  switches: z.partialRecord(switchName, z.boolean()).optional(),
+  galleryMode: galleryMode.optional(),
+})
+
+type SettingsChange = z.output<typeof settings>
+
 export const editProject = defineWrite({
   method: 'PATCH',
   path: '/projects/:projectId',
   auditAction: 'project.update',
-  body: z.strictObject({
-    name: input.name.optional(),
-    sustainedPerS: z.int().min(1).max(10_000).nullable().optional(),
-    burst: z.int().min(1).max(100_000).nullable().optional(),
-    retentionDays: effects.retentionDays.nullable().optional(),
-    visitorRetentionDays: effects.visitorRetentionDays.optional(),
-    nearMissHours: z.int().min(1).max(72).optional(),
-    identifyThreshold: z.number().min(0).max(1).nullable().optional(),
-    livenessOrigins: origins.optional().describe(texts.projects.livenessOrigins),
-    switches: z.partialRecord(switchName, z.boolean()).optional(),
-    galleryMode: galleryMode.optional(),
+  body: settings.extend({
+    expected: settings.optional().describe(texts.projects.expected),
     confirmedLosses: effects.confirmedLosses.optional().describe(texts.projects.confirmedLosses),
     confirmedThreshold: z.number().optional().describe(texts.projects.confirmedThreshold),
     statement: z.string().optional().describe(texts.projects.statement),
   }),
-  response: project,
+  response: project.extend({ replaced: settings.describe(texts.projects.replaced) }),
   handle: async (call, { db, tx }) => {
     const { body, services } = call
     const before = await input.requireProject(tx, call)
-    const {
-      statement,
-      confirmedLosses: confirmed,
-      confirmedThreshold,
-      livenessOrigins,
-      ...settings
-    } = body
-    requireConfirmedThreshold(settings.identifyThreshold, confirmedThreshold)
-    requireStatement(before, { galleryMode: settings.galleryMode, statement })
-    await requireFreeName(db, before, settings.name)
+    const { statement, confirmedLosses: confirmed, confirmedThreshold, expected, ...values } = body
+    requireExpected(before, expected)
+    requireConfirmedThreshold(values.identifyThreshold, confirmedThreshold)
+    requireStatement(before, { galleryMode: values.galleryMode, statement })
+    await requireFreeName(db, before, values.name)
     await effects.requireConfirmedLosses(tx, {
       project: before,
-      change: settings,
+      change: values,
       confirmed,
       services,
     })
     const { projectId } = before
-    const columns = { ...settings, livenessOrigins: livenessOrigins?.join(' ') }
+    const columns = { ...values, livenessOrigins: values.livenessOrigins?.join(' ') }
     const change = Object.fromEntries(
       Object.entries(columns).filter(([, value]) => value !== undefined),
     )
@@ -129,17 +132,38 @@ export const editProject = defineWrite({
     await nearMisses.limitNearMisses(tx, projectId, change)
     const response = toProjectResponse(await input.requireProject(tx, call), services)
     return {
-      response,
+      response: { ...response, replaced: storedValues(before, values) },
       target: projectId,
       detail: change,
       afterCommit: async () => {
         const { store, clock } = services
-        if (settings.switches?.storeCrops === false) await removeCrops(store, projectId)
+        if (values.switches?.storeCrops === false) await removeCrops(store, projectId)
         await nearMisses.removeEndedData(store, clock())
       },
     }
   },
 })
+
+/** Returns the stored values of the settings that a change contains. */
+function storedValues(before: ProjectSummary, change: SettingsChange): SettingsChange {
+  const stored: Readonly<Record<string, unknown>> = { ...before, ...parsedColumns(before) }
+  const pick = (values: object, from: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.keys(values).map((name) => [name, from[name]]))
+  const { switches } = change
+  return {
+    ...pick(change, stored),
+    ...(switches && { switches: pick(switches, switchesFromColumns(before)) }),
+  }
+}
+
+/** @throws HttpError 409 when a stored setting differs from the expected one. */
+function requireExpected(before: ProjectSummary, expected: SettingsChange = {}): void {
+  if (isDeepStrictEqual(storedValues(before, expected), expected)) return
+  throw new HttpError(
+    409,
+    `Nothing was changed: another change of ${Object.keys(expected).join(', ')} is stored since then, and it is kept. Check the present settings.`,
+  )
+}
 
 /** @throws ValidationError when the gallery mode changes and the statement is missing or wrong. */
 function requireStatement(
@@ -181,15 +205,22 @@ function toProjectResponse(summary: ProjectSummary, { defaults }: ConsoleContext
     burst: burst ?? defaults.burst,
     isSustainedDefault: sustainedPerS === null,
     isBurstDefault: burst === null,
-    livenessOrigins: summary.livenessOrigins.split(' ').filter(Boolean),
     retentionDays: retentionDays ?? defaults.retentionDays,
     isRetentionDefault: retentionDays === null,
-    switches: switchesFromColumns(summary),
+    ...parsedColumns(summary),
     budgetMicros: String(balanceMicros),
     reservedMicros: String(reservedMicros),
     automaticThreshold: defaults.identifyThresholdOf(summary.subjectCount),
     subjects: summary.subjectCount,
     templates: summary.templateCount,
+  }
+}
+
+/** Returns the settings whose columns have another format. */
+function parsedColumns(summary: ProjectSummary) {
+  return {
+    livenessOrigins: summary.livenessOrigins.split(' ').filter(Boolean),
+    switches: switchesFromColumns(summary),
   }
 }
 

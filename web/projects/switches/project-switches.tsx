@@ -77,15 +77,15 @@ export function ProjectSwitches({ project }: { readonly project: ConsoleProject 
   const undo = useUndoChange(project)
   const close = (): void => setToConfirm(undefined)
   const { save, isPending, error } = useSaveProject(project, {
-    onSuccess: (_saved, { switches = {} }) => {
+    onSuccess: (saved, change) => {
       close()
-      const [[name, isOn] = []] = Object.entries(switches) as [SwitchName, boolean][]
+      const [[name, isOn] = []] = Object.entries(change.switches ?? {}) as [SwitchName, boolean][]
       if (name === undefined) return
       const [label] = switchTexts[name]
       showUndo({
         message: `${label} is ${isOn ? 'on' : 'off'}.`,
-        undo: () => undo({ switches: { [name]: !isOn } }),
-        undoneMessage: `${label} is ${isOn ? 'off' : 'on'} again.`,
+        undo: () => undo(saved, change),
+        undoneMessage: `${label} is ${saved.replaced.switches?.[name] ? 'on' : 'off'} again.`,
       })
     },
   })

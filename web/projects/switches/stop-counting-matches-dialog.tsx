@@ -9,12 +9,12 @@ type Props = { readonly project: ConsoleProject; readonly onClose: () => void }
 export function StopCountingMatchesDialog({ project, onClose }: Props) {
   const undo = useUndoChange(project)
   const { save, isPending, error } = useSaveProject(project, {
-    onSuccess: () => {
+    onSuccess: (saved, change) => {
       onClose()
       showUndo({
         message: 'Matches per day are no longer counted. The counts were deleted.',
         undoLabel: 'Count matches again',
-        undo: () => undo({ switches: { matchDays: true } }),
+        undo: () => undo(saved, change),
         undoneMessage: 'Matches per day are counted again, from now on.',
       })
     },

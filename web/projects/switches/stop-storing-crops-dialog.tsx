@@ -16,12 +16,12 @@ export function StopStoringCropsDialog({ project, onClose }: Props) {
   const crops = losses.data?.crops
   const count = crops && formatLoss({ count: crops, one: 'stored crop', many: 'stored crops' })
   const { save, isPending, error } = useSaveProject(project, {
-    onSuccess: () => {
+    onSuccess: (saved, change) => {
       onClose()
       showUndo({
         message: `Crops are no longer stored. Deleted: ${count ?? 'none'}.`,
         undoLabel: 'Store crops again',
-        undo: () => undo({ switches: { storeCrops: true } }),
+        undo: () => undo(saved, change),
         undoneMessage: 'Crops of new faces are stored again.',
       })
     },

@@ -13,11 +13,11 @@ export function StopStoringVisitorsDialog({ project, onClose }: Props) {
   const losses = useApiQuery('/projects/:projectId/losses', { pathParams: { projectId } })
   const undo = useUndoChange(project)
   const { save, isPending, error } = useSaveProject(project, {
-    onSuccess: () => {
+    onSuccess: (saved, change) => {
       onClose()
       showUndo({
         message: 'Unknown people are no longer stored.',
-        undo: () => undo({ switches: { unknownPeople: true } }),
+        undo: () => undo(saved, change),
         undoneMessage: 'Unknown people are stored again.',
       })
     },

@@ -11,11 +11,11 @@ export function SwitchBillingDialog({ project, onClose }: Props) {
   const isOn = project.switches.billing
   const undo = useUndoChange(project)
   const { save, isPending, error } = useSaveProject(project, {
-    onSuccess: () => {
+    onSuccess: (saved, change) => {
       onClose()
       showUndo({
         message: `Billing is ${isOn ? 'off' : 'on'}.`,
-        undo: () => undo({ switches: { billing: isOn } }),
+        undo: () => undo(saved, change),
         undoneMessage: `Billing is ${isOn ? 'on' : 'off'} again.`,
       })
     },

@@ -80,6 +80,48 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     assert.equal(await page.getByLabel(sustainedLabel).inputValue(), '4')
   })
 
+  step('An undo restores the value that was stored at the save', async () => {
+    const sustained = page.getByLabel(sustainedLabel)
+    await change(projectPath, { sustainedPerS: 5 })
+    assert.equal(await sustained.inputValue(), '4', 'the page shows an earlier value')
+    await sustained.fill('6')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await page.getByText('The earlier settings apply again.').last().waitFor()
+    assert.equal((await other.get(projectPath)).body.sustainedPerS, 5)
+  })
+
+  step('An undo is refused after a later change of the same value', async () => {
+    const undo = async (value: object) => {
+      await change(projectPath, value)
+      await page.getByRole('button', { name: 'Undo' }).last().click()
+      await page.getByText("Couldn't undo").waitFor()
+      const text = `Nothing was changed: another change of ${Object.keys(value).join()} is stored`
+      await page.getByText(text).waitFor()
+      await page.getByRole('alert').getByRole('button').last().click()
+      await page.getByText("Couldn't undo").waitFor({ state: 'detached' })
+    }
+    await page.getByLabel(sustainedLabel).fill('7')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Settings saved. They apply to new calls.').waitFor()
+    await undo({ sustainedPerS: 8 })
+    await page.getByLabel(sustainedLabel).and(page.locator('[value="8"]')).waitFor()
+    await page.getByRole('switch', { name: 'Gender' }).click()
+    await page.getByText('Gender is on.').last().waitFor()
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await page.getByText('Gender is off again.').waitFor()
+    await page.getByRole('switch', { name: 'Expression' }).click()
+    await page.getByText('Expression is off.').waitFor()
+    await undo({ switches: { expression: true } })
+    const { sustainedPerS, switches } = (await other.get(projectPath)).body
+    assert.deepEqual([sustainedPerS, switches.expression, switches.gender], [8, true, false])
+    const refusals = browser.pageErrors.messages.splice(0)
+    assert.deepEqual(
+      refusals.map((text) => /409/u.test(text)),
+      [true, true],
+    )
+  })
+
   step('An edited key does not get back a permission that another user removed', async () => {
     const permissions = ['svc.identify', 'svc.deleteSubject']
     const { keyId } = assertOk(
