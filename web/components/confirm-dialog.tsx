@@ -22,7 +22,8 @@ type Props = {
 export function ConfirmDialog(props: Props) {
   const { isReady = true } = props
   const [typed, setTyped] = useState('')
-  const isConfirmed = isReady && typed === props.confirmationText
+  // Names are stored in Unicode NFC, and a pasted one can have another form.
+  const isConfirmed = isReady && typed.normalize('NFC') === props.confirmationText
   return (
     <Modal
       opened
@@ -33,7 +34,7 @@ export function ConfirmDialog(props: Props) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (isConfirmed) props.onConfirm(typed)
+          if (isConfirmed) props.onConfirm(props.confirmationText)
         }}
       >
         <Stack>

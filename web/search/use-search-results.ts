@@ -108,8 +108,16 @@ function toPersonResult(
 }
 
 function isKeyNamed({ name, last4, keyId }: ConsoleKey, text: string): boolean {
-  const searched = text.toLowerCase()
-  return name.toLowerCase().includes(searched) || last4 === text || keyId.startsWith(searched)
+  const searched = fold(text)
+  return fold(name).includes(searched) || last4 === text || keyId.startsWith(searched)
+}
+
+/** Ignores case, the Unicode form and joiners. */
+function fold(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\u200C\u200D]/gu, '')
 }
 
 function toKeyResult({ keyId, name, projectName, last4, state }: ConsoleKey): SearchResult {

@@ -66,7 +66,7 @@ const withoutControls = [
 const normalizedCharsMax = 2048
 
 /** Normalizes a text to Unicode NFC. A longer text stays as it is, and exceeds the limit of its field. */
-function toComposed(text: string): string {
+export function toComposed(text: string): string {
   return text.length > normalizedCharsMax ? text : text.normalize('NFC')
 }
 

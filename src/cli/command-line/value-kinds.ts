@@ -10,16 +10,16 @@ import { nearestName } from './nearest-name.ts'
 /** Any text. */
 export const anyText: ValueKind<string> = { parse: (text) => text }
 
-/** The name of a key. */
+/** The name of a key, in Unicode NFC. */
 export const keyName: ValueKind<string> = {
   rule: 'a text of 1 to 128 characters',
-  parse: (text) => (text.length >= 1 && text.length <= 128 ? text : undefined),
+  parse: (text) => (text.length >= 1 && text.length <= 128 ? text.normalize('NFC') : undefined),
 }
 
-/** The name of a project or an account. */
+/** The name of a project or an account, in Unicode NFC. */
 export const projectName: ValueKind<string> = {
   rule: 'a text of 1 to 128 characters without spaces at the ends',
-  parse: (text) => (/^\S(?:.{0,126}\S)?$/u.test(text) ? text : undefined),
+  parse: (text) => (/^\S(?:.{0,126}\S)?$/u.test(text) ? text.normalize('NFC') : undefined),
 }
 
 /** A file; the value is its absolute path, so that every message names it in full. */

@@ -51,7 +51,7 @@ export const setUp = defineWrite({
   path: '/setup',
   minimumRole: 'anonymous',
   auditAction: 'session.setUp',
-  body: z.strictObject({ token: z.string().max(64), name: name.optional(), password }),
+  body: z.strictObject({ token: z.string().trim().max(64), name: name.optional(), password }),
   response: session,
   prepare: async ({ body, services, request }) => {
     requireSecureTransport(request)

@@ -52,7 +52,7 @@ export const signIn = defineWrite({
   minimumRole: 'anonymous',
   auditAction: 'session.signIn',
   body: z.strictObject({
-    name: z.string().max(128),
+    name: z.string().trim().max(128),
     password: z.string().max(256),
     code: z.string().max(64).optional(),
   }),

@@ -8,9 +8,12 @@ export type UserRole = ConsoleUser['role']
 /** The roles. Each one includes the rights of all later ones. */
 export const userRoles = ['owner', 'admin', 'viewer'] as const satisfies readonly UserRole[]
 
-/** Returns the form in which names are compared: Unicode normal form NFKC, in lower case. */
+/** Returns the form in which names are compared: Unicode NFKC, in lower case, without joiners. */
 export function userNameKey(name: string): string {
-  return name.normalize('NFKC').toLowerCase()
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\u200C\u200D]/gu, '')
 }
 
 export async function addUser(tx: Tx, user: Omit<ConsoleUser, 'nameKey'>): Promise<ConsoleUser> {

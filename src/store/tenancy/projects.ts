@@ -149,10 +149,11 @@ export async function findProjectSwitches({ build, run }: ReadTx, projectId: str
  * @param accountId only a project of this account; by default of any.
  */
 export async function findProject(db: Database, idOrName: string, accountId?: string) {
+  const name = idOrName.normalize('NFC')
   const query = db
     .selectFrom('projects')
     .selectAll()
-    .where((row) => row.or([row('projectId', '=', idOrName), row('name', '=', idOrName)]))
+    .where((row) => row.or([row('projectId', '=', idOrName), row('name', '=', name)]))
   const ofAccount = accountId === undefined ? query : query.where('accountId', '=', accountId)
   const rows = await ofAccount.execute()
   const row = rows.find(({ projectId }) => projectId === idOrName) ?? rows[0]

@@ -167,3 +167,40 @@ test('The audit log states the creator of a link that set a password', async () 
     ],
   )
 })
+
+test('Spaces around a pasted name and a pasted setup code are ignored', async () => {
+  await using testConsole = await startConsole()
+  const { owner, newClient } = testConsole
+  const invited = await owner.send('POST', '/users', { name: ' Ann\u00A0', role: 'viewer' })
+  const { user, inviteLink } = assertOk(invited).body
+  assert.equal(user.name, 'Ann')
+  const token = ` ${tokenOf({ inviteLink })}\n`
+  assertOk(await newClient().send('POST', '/setup', { token, password: otherPassword }))
+  const signIn = { name: '\u00A0ANN ', password: otherPassword }
+  assertOk(await newClient().send('POST', '/sign-in', signIn))
+})
+
+test('A name has one Unicode form, and joiners are its only invisible characters', async () => {
+  await using testConsole = await startConsole()
+  const { owner, projectId } = testConsole
+  const statusOf = async (name: string) =>
+    (await owner.send('POST', '/users', { name, role: 'viewer' })).status
+  const joined = ['می\u200Cخواهم', 'क्\u200Dष', 'അവന്\u200D', '\u{1F469}\u{1F3FD}\u200D\u{1F467}']
+  for (const name of joined) assert.equal(await statusOf(name), 200, name)
+  assert.equal(await statusOf('میخواهم'), 409, 'it looks like a name that exists')
+  for (const name of [
+    'a\u200B',
+    '\u200Da',
+    'a \u200Db',
+    'a\u200D\u200Db',
+    'a\u202Eb',
+    '\uFEFF',
+    'a\u00ADb',
+  ])
+    assert.equal(await statusOf(name), 422, JSON.stringify(name))
+  const rename = { name: 'Bu\u0308ro' }
+  const renamed = assertOk(await owner.send('PATCH', `/projects/${projectId}`, rename))
+  assert.equal(renamed.body.name, 'B\u00FCro')
+  const same = { name: 'Bu\u0308ro', galleryMode: 'isolated' }
+  assert.equal((await owner.send('POST', '/projects', same)).status, 409)
+})

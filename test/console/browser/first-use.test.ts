@@ -267,7 +267,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
     await driver.open('Models')
     await signOut(page, driver)
     await driver.inspect('sign-in', 'light')
-    await signInWithCode(page, { name: 'Olga', password, secret })
+    await signInWithCode(page, { name: ' Olga ', password, secret })
     assert.match(pageErrors.messages.splice(0).join(), / 401 \(Unauthorized\)$/u)
     await driver.waitForHeading('Models')
     await page.reload()
