@@ -7,6 +7,11 @@ type Props = {
   readonly children: ReactNode
 }
 
+/** Returns the properties of a plot of Mantine, whose keyboard layer is a separate element. */
+export function plotProps(label: string): object {
+  return { 'aria-label': label }
+}
+
 /** The frame of a chart: a figure with a text alternative. */
 export function ChartFrame({ label, children }: Props) {
   return (

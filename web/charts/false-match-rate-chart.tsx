@@ -1,8 +1,10 @@
 import { ScatterChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import type { ConsoleCalibrationPoint } from '../api/responses.ts'
-import { ChartFrame } from './chart-frame.tsx'
+import { ChartFrame, plotProps } from './chart-frame.tsx'
 import { formatPowerOfTen } from './series.ts'
+
+const label = 'False-match rate by threshold. The table contains the same values.'
 
 /** The false-match rate by similarity, on a logarithmic scale. */
 export function FalseMatchRateChart({
@@ -15,8 +17,9 @@ export function FalseMatchRateChart({
     power: Math.log10(fmr),
   }))
   return (
-    <ChartFrame label="False-match rate by threshold. The table contains the same values.">
+    <ChartFrame label={label}>
       <ScatterChart
+        scatterChartProps={plotProps(label)}
         h={260}
         data={[{ name: 'False-match rate', color: 'petrol.5', data }]}
         dataKey={{ x: 'similarity', y: 'power' }}

@@ -1,6 +1,6 @@
 import { ScatterChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
-import { ChartFrame } from './chart-frame.tsx'
+import { ChartFrame, plotProps } from './chart-frame.tsx'
 import { toReferenceLines, type ScoreMark } from './score-marks.ts'
 import { formatPowerOfTen, toChartLegend } from './series.ts'
 
@@ -22,6 +22,7 @@ export function ScoreRateChart({ label, curves, marks }: Props) {
   return (
     <ChartFrame label={label}>
       <ScatterChart
+        scatterChartProps={plotProps(label)}
         h={300}
         data={curves.map(({ name, points }, index) => ({
           name,

@@ -1,7 +1,7 @@
 import { BarChart } from '@mantine/charts'
 import '@mantine/charts/styles.css'
 import { Text } from '@mantine/core'
-import { ChartFrame } from '../../charts/chart-frame.tsx'
+import { ChartFrame, plotProps } from '../../charts/chart-frame.tsx'
 import { toReferenceLines, type ScoreMark } from '../../charts/score-marks.ts'
 import type { MeasuredGalleryTable } from '../../api/responses.ts'
 import { formatCount } from '../../format/numbers.ts'
@@ -10,6 +10,8 @@ type Props = {
   readonly distribution: MeasuredGalleryTable['distribution']
   readonly marks: readonly ScoreMark[]
 }
+
+const label = 'Scores of pairs of different people and of one person, as shares of their pairs.'
 
 /** The shares of pairs by score: different people, and the templates of one person. */
 export function DistributionChart({ distribution, marks }: Props) {
@@ -22,8 +24,9 @@ export function DistributionChart({ distribution, marks }: Props) {
     same: shareOf(same[index] ?? 0, samePairs),
   }))
   return (
-    <ChartFrame label="Scores of pairs of different people and of one person, as shares of their pairs.">
+    <ChartFrame label={label}>
       <BarChart
+        barChartProps={plotProps(label)}
         h={260}
         data={data}
         dataKey="score"

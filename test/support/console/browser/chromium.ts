@@ -125,8 +125,14 @@ export async function accessibilityFindings(
       return found.length === 0 ? [] :
         [id + ' (' + impact + '): ' + found.map(({ html }) => html.slice(0, 160)).join(' | ')]
     }))`)
-  return [...others, ...contrast]
+  const unnamed = await page.evaluate<string[]>(unnamedChartsScript)
+  return [...others, ...unnamed.map((html) => `without a name: ${html}`), ...contrast]
 }
+
+/** Charts and their keyboard layers, which axe does not require to have a name. */
+const unnamedChartsScript = `[...document.querySelectorAll('figure, svg[role]')]
+  .filter((element) => !element.getAttribute('aria-label'))
+  .map(({ outerHTML }) => outerHTML.slice(0, 160))`
 
 /** Waits until all transitions have ended, because the colours in between have less contrast. */
 const finishedTransitionsScript = `new Promise(requestAnimationFrame)
