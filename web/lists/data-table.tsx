@@ -1,6 +1,7 @@
 // Cards are no longer tables for screen readers, so the roles of all parts are explicit.
 /* oxlint-disable jsx-a11y/no-redundant-roles, jsx-a11y/no-interactive-element-to-noninteractive-role */
 import { VisuallyHidden } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import {
   memo,
   useCallback,
@@ -76,6 +77,7 @@ export function DataTable<Row>({
     latestOpen.current = onOpen
   })
   const openRow = useCallback((row: Row) => latestOpen.current?.(row), [])
+  const isPhone = useMediaQuery('(max-width: 600px)', false, { getInitialValueInEffect: false })
   if (rows.length === 0) return <>{empty}</>
   const isSortable = onSortChange && columns.some((column) => column.sort !== undefined)
   return (
@@ -100,7 +102,8 @@ export function DataTable<Row>({
                   {...spaceOf(shown)}
                   aria-sort={ariaSort(column, sort)}
                 >
-                  {onSortChange && column !== undefined ? (
+                  {/* On a phone "Sort by" sorts: the focus must not move to a hidden button. */}
+                  {!isPhone && onSortChange && column !== undefined ? (
                     <SortButton {...{ name, column, sort, onSortChange }} />
                   ) : (
                     name
