@@ -11,10 +11,13 @@ type FocusPlace = {
 
 const controls = 'button, a[href], input, select, textarea, [tabindex]'
 const rows = 'tbody tr, [data-row]'
+/** A button without further use, such as "Next page" on the last page. A loading one is used again. */
+const endedButton = 'button:disabled:not([data-loading])'
 
 /**
  * Returns the focus to where it was when its element disappears: after a dialog to the control that
- * opened it, after the removal of a row to a neighbour or to the list, otherwise to the heading.
+ * opened it, after the removal of a row to a neighbour or to the list, otherwise to the heading. The
+ * focus of a button that is disabled moves to the control before it.
  */
 export function useKeepFocus(): void {
   useEffect(() => {
@@ -43,7 +46,11 @@ export function useKeepFocus(): void {
     document.addEventListener('focusin', onFocus)
     document.addEventListener('pointerdown', onPointer, true)
     document.addEventListener('keydown', onKey, true)
-    observer.observe(document.body, { childList: true, subtree: true })
+    observer.observe(document.body, {
+      childList: true,
+      subtree: true,
+      attributeFilter: ['disabled'],
+    })
     return () => {
       document.removeEventListener('focusin', onFocus)
       document.removeEventListener('pointerdown', onPointer, true)
@@ -76,11 +83,13 @@ function successorOf(
   { element, label, table, row }: FocusPlace,
   dialog: Element | null,
 ): HTMLElement | undefined {
-  if (element.isConnected) return element
+  if (element.isConnected && !element.matches(endedButton)) return element
   const scope = dialog ?? document.body
   const list = table ? scope.querySelector(`section[aria-label="${CSS.escape(table)}"]`) : undefined
   const candidates = [...(list ?? scope).querySelectorAll<HTMLElement>(controls)]
-  const same = label === '' ? undefined : candidates.find((other) => labelOf(other) === label)
+  const found = label === '' ? undefined : candidates.find((other) => labelOf(other) === label)
+  const same = element.isConnected ? element : found
+  if (same?.matches(endedButton)) return controlBefore(same, candidates)
   if (same) return same
   const control = nearestControl(rowsOf(list), row)
   if (control) return control
@@ -88,6 +97,16 @@ function successorOf(
   if (!(heading instanceof HTMLElement)) return undefined
   heading.tabIndex = -1
   return heading
+}
+
+/** Returns the nearest control before an element that can have the focus, otherwise the first one. */
+function controlBefore(element: HTMLElement, candidates: readonly HTMLElement[]) {
+  const usable = candidates.filter(
+    (other) => other.tabIndex >= 0 && other.checkVisibility() && !other.matches(':disabled'),
+  )
+  const precedes = (other: HTMLElement): boolean =>
+    (element.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_PRECEDING) !== 0
+  return usable.findLast(precedes) ?? usable[0]
 }
 
 function rowsOf(list: Element | null | undefined): readonly HTMLElement[] {
