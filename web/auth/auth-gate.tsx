@@ -1,6 +1,6 @@
 import { Center, Loader } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useLayoutEffect } from 'react'
 import { SessionContext, useSession } from '../api/session.ts'
 import { whenReachable } from '../api/when-reachable.ts'
 import { SetUpPage } from './set-up-page.tsx'
@@ -17,8 +17,8 @@ const SessionEndedDialog = lazy(async () => ({
 
 /**
  * Shows the requested page to signed-in users, and the setup or sign-in page otherwise. The URL does
- * not change, so the requested page opens after sign-in. After the end of a session the page stays
- * open below a sign-in dialog.
+ * not change, so the requested page opens after sign-in. After the end of a session the page keeps its
+ * input, hidden below a sign-in dialog.
  */
 export function AuthGate() {
   useKeepFocus()
@@ -33,6 +33,10 @@ export function AuthGate() {
 function GatedPage() {
   const session = useSession()
   const { pathname, hash } = useLocation()
+  const isEnded = session.data?.user === undefined && session.data?.ended !== undefined
+  useLayoutEffect(() => {
+    document.documentElement.toggleAttribute('data-session-ended', isEnded)
+  }, [isEnded])
   if (session.isPending)
     return (
       <Center mih="100vh">

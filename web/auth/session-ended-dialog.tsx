@@ -10,7 +10,7 @@ type Props = {
   readonly session: ConsoleSession
 }
 
-/** Signs the user in again above the open page, which keeps its data and the typed input. */
+/** Signs the user in again above the open page, which is hidden and keeps the typed input. */
 export function SessionEndedDialog({ ended, session }: Props) {
   const client = useQueryClient()
   const onSignedIn = (next: ConsoleSession): void => {
@@ -29,6 +29,7 @@ export function SessionEndedDialog({ ended, session }: Props) {
       closeOnEscape={false}
       closeOnClickOutside={false}
       zIndex={300}
+      portalProps={{ reuseTargetNode: false, className: 'fg-session-ended' }}
       title="Your session has ended"
     >
       <SignInForm name={ended.user.name} onSignedIn={onSignedIn}>

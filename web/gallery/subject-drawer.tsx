@@ -100,12 +100,7 @@ function SubjectDetails({ projectId, subject, onOpen, onClose }: SubjectDetailsP
       <SubjectVisitors projectId={projectId} subject={subject} />
       {mayWrite && <SimilarSubjects projectId={projectId} subject={subject} onOpen={onOpen} />}
       <Title order={3}>Details</Title>
-      <EditSubjectForm
-        key={subject.updatedAtUtc}
-        projectId={projectId}
-        subject={subject}
-        isEditable={mayWrite}
-      />
+      <EditSubjectForm projectId={projectId} subject={subject} isEditable={mayWrite} />
       {mayWrite && (
         <Group>
           <Button className="fg-danger" size="xs" onClick={() => setIsDeleting(true)}>

@@ -233,7 +233,8 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     const code = authenticatorCode(secret, clock.nowMs)
     assertOk(await member.send('POST', '/second-factor/confirm', { code }))
     await endSessions(browser, ownerId)
-    await browser.driver.open('Webhooks')
+    // The page opens below the dialog, which hides it.
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
     await dialog.getByLabel(/^Password/u).fill(password)
     await page.keyboard.press('Enter')
     await page.getByText('No webhooks').waitFor()

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
+import { endUserSessions } from '../../../src/store/console/sessions.ts'
 import { fitsWidth, skipWithoutBrowser } from '../../support/console/browser/chromium.ts'
 import {
+  desktopViewport,
   openConsoleBrowser,
   phoneViewport,
   type ConsoleBrowser,
 } from '../../support/console/browser/console-browser.ts'
 import { sequentialTests } from '../../support/console/browser/sequential-tests.ts'
 import { personPicture, pictureVision } from '../../support/console/subjects/person-pictures.ts'
-import { assertOk } from '../../support/console/test-console.ts'
+import { assertOk, validPassword } from '../../support/console/test-console.ts'
 
-describe('The groups page of the console', { skip: skipWithoutBrowser }, () => {
+/** On a phone, the headers of a table are hidden. */
+const hiddenTabStopsScript = `[...document.querySelectorAll('thead :is(a, button, input)')]
+  .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+  .map(({ innerText }) => innerText)`
+
+describe('Groups and subjects in the console', { skip: skipWithoutBrowser }, () => {
   let browser: ConsoleBrowser
   const step = sequentialTests()
   const peopleOf = async (group: string): Promise<string[]> => {
@@ -70,6 +77,53 @@ describe('The groups page of the console', { skip: skipWithoutBrowser }, () => {
     await page.setViewportSize(phoneViewport)
     assert.ok(await fitsWidth(page, phoneViewport.width))
     await driver.inspectSchemes('group-phone')
+    await page.keyboard.press('Escape')
+    await drawer().waitFor({ state: 'detached' })
+    await page.getByRole('columnheader', { name: 'Group' }).waitFor({ state: 'attached' })
+    assert.deepEqual(await page.evaluate(hiddenTabStopsScript), [])
+    await page.setViewportSize(desktopViewport)
     assert.deepEqual([driver.violations, browser.pageErrors.messages], [[], []])
+  })
+
+  step('A saved subject keeps the focus, and what another user changed meanwhile', async () => {
+    const { page, goto, testConsole } = browser
+    const { owner, projectId } = testConsole
+    const path = `/projects/${projectId}/subjects`
+    const [{ subjectId }] = (await owner.get(`${path}?q=Ben`)).body.items
+    const subject = page.getByRole('dialog', { name: 'Subject', exact: true })
+    const save = subject.getByRole('button', { name: 'Save', exact: true })
+    await goto(`/subjects?subject=${subjectId}`)
+    await subject.getByLabel('Attributes').fill('{"team": "a"}')
+    const other = { externalId: 'b-7', attributes: { badge: 4 } }
+    assertOk(await owner.send('PATCH', `${path}/${subjectId}`, other))
+    await save.press('Enter')
+    await page.getByText('Subject saved.').waitFor()
+    await save.and(page.locator(':focus')).waitFor()
+    await subject.getByLabel('External id').and(page.locator('[value="b-7"]')).waitFor()
+    assert.match(await subject.getByLabel('Attributes').inputValue(), /"badge": 4/u)
+    const { attributes, externalId } = (await owner.get(`${path}/${subjectId}`)).body
+    assert.deepEqual([attributes, externalId], [{ team: 'a', badge: 4 }, 'b-7'])
+    await save.press('Enter')
+    await page.getByText('Nothing was changed.').waitFor()
+    await save.and(page.locator(':focus')).waitFor()
+  })
+
+  step('After the end of a session names are hidden, and typed input is kept', async () => {
+    const { page, testConsole } = browser
+    const { owner, gallery } = testConsole
+    const { userId } = (await owner.get('/session')).body.user
+    const name = page.getByRole('dialog', { name: 'Subject' }).getByLabel('Display name')
+    await name.fill('Ben Arc')
+    await gallery.database.store.write((tx) => endUserSessions(tx, userId))
+    // Another request of the page can also show the dialog.
+    await page.evaluate(`document.querySelector('[role=dialog] form').requestSubmit()`)
+    const signIn = page.getByRole('dialog', { name: 'Your session has ended' })
+    await signIn.getByLabel(/^Password/u).fill(validPassword)
+    assert.doesNotMatch(await page.locator('body').innerText(), /Ada|Ben|Cleo|crew/u)
+    await page.keyboard.press('Enter')
+    await signIn.waitFor({ state: 'detached' })
+    assert.equal(await name.inputValue(), 'Ben Arc')
+    await page.getByRole('button', { name: 'Save', exact: true }).press('Enter')
+    await page.getByRole('button', { name: 'Open Ben Arc' }).waitFor()
   })
 })
