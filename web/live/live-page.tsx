@@ -91,13 +91,13 @@ function KeyPanel({ activity, changes }: KeyPanelProps) {
   return (
     <section className="fg-panel" aria-label={`Calls of ${keyName}`}>
       <Group justify="space-between" mb="xs">
-        <Text size="sm" fw={600}>
+        <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
           {keyName}{' '}
           <Text span size="sm" c="dimmed">
             {projectName}
           </Text>
         </Text>
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {formatQuantity(calls.length, 'call')}, {formatCount(failed)} failed, median{' '}
           {formatDuration(medianMs)} ·{' '}
           <Anchor
