@@ -4,7 +4,6 @@ import type { ReadTx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import {
-  type ChangedSubject,
   type SubjectChangeCursor,
   afterAllSubjectIds,
   findSubjectChanges,
@@ -148,11 +147,7 @@ export async function matchChangedSince(
 }
 
 /** Yields all changed subjects; one that changes in several pages is there several times. */
-async function* changedSince(
-  reading: ReadTx,
-  galleryId: string,
-  sequence: number,
-): AsyncGenerator<ChangedSubject> {
+async function* changedSince(reading: ReadTx, galleryId: string, sequence: number) {
   let cursor: SubjectChangeCursor | undefined = { sequence, subjectId: afterAllSubjectIds }
   while (cursor) {
     const changes = await findSubjectChanges(reading, galleryId, cursor, changesPerPage)

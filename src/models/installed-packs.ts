@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { describeError } from '../lib/observability/describe-error.ts'
+import { parseJsonText } from '../lib/parse-json-text.ts'
 import { isNotFound } from './artifact-file.ts'
 import type { BuiltinModel } from './builtin/builtin-model.ts'
 import { builtinLicence, builtinPack } from './builtin/builtin-pack.ts'
@@ -93,7 +94,7 @@ export async function readPack(folder: string): Promise<InstalledPack> {
  * @throws Error that names `location` and the path of each invalid field.
  */
 export function parseManifest(text: string, location: string): PackManifest {
-  const result = packManifest.safeParse(parseJson(text, location))
+  const result = packManifest.safeParse(parseJsonText(text, location))
   if (result.success) return result.data
   const problems = result.error.issues.map(
     (issue) => `${issue.path.map(String).join('.') || 'the manifest'}: ${issue.message}`,
@@ -149,14 +150,6 @@ const repairAdvice =
 function checksummedFiles({ file, sha256, decoding }: PackModel) {
   const checksummed = calibrationFilesOf(decoding).filter((each) => each.sha256 !== null)
   return [{ file, sha256 }, ...checksummed]
-}
-
-function parseJson(text: string, location: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new Error(`${location} is not JSON`, { cause })
-  }
 }
 
 /** A model in the list: built in, installed, or available in the catalogue. */

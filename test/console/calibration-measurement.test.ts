@@ -199,7 +199,7 @@ async function messagesOf(workerData: MeasurementThreadData): Promise<Measuremen
 test('The thread reports its progress and the result, and no templates', async () => {
   const messages = await messagesOf(await threadData())
   const progress = messages.flatMap((message) =>
-    message.kind === 'progress' ? [message.progress] : [],
+    message.state === 'running' ? [message.progress] : [],
   )
   assert.deepEqual(progress[0], { step: 'templates', done: 200, total: 200 })
   const pairs = progress.filter(({ step }) => step === 'pairs').map(({ done }) => done)
@@ -209,7 +209,7 @@ test('The thread reports its progress and the result, and no templates', async (
     pairs.toSorted((a, b) => a - b),
   )
   assert.equal(pairs.at(-1), 19_900)
-  assert.equal(messages.at(-1)?.kind, 'measured')
+  assert.equal(messages.at(-1)?.state, 'measured')
   const values = messages.map((message) => JSON.stringify(message)).join('')
   const [first = 0] = embeddingOf({ name: 'person 7' })
   assert.ok(!values.includes(String(first).slice(0, 8)), 'no vector is sent')
@@ -221,7 +221,7 @@ test('The thread of another account reads no row of the gallery', async (t) => {
   const [message] = await messagesOf(
     await threadData({ accountId: '00000000-0000-4000-8000-000000000000' }),
   )
-  assert.ok(message?.kind === 'refused')
+  assert.ok(message?.state === 'refused')
   assert.match(message.reason, /has 0 subjects/u)
 })
 

@@ -5,7 +5,7 @@ import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { findReportedKeys } from '../../store/webhooks/camera-changes.ts'
 import { findWebhooks } from '../../store/webhooks/webhooks.ts'
-import type { DiskUsage } from '../pages/system/server-status.ts'
+import type { DiskUsage } from '../pages/system/server-report.ts'
 import { dayMs, weekMs } from '../../lib/clock.ts'
 
 export const accountAlert = z.object({

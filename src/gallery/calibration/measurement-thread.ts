@@ -29,7 +29,7 @@ try {
   )
 } catch (error) {
   if (!(error instanceof CalibrationRefusal)) throw error
-  post({ kind: 'refused', reason: error.message })
+  post({ state: 'refused', reason: error.message })
 } finally {
   await store.close()
 }
@@ -56,7 +56,7 @@ async function measure(opened: Store): Promise<MeasurementMessage> {
     curve: countedRates(scores),
     distribution: scoreDistribution(templates, scores),
   }
-  return { kind: 'measured', result: { calibration, report, ...chart } }
+  return { state: 'measured', result: { calibration, report, ...chart } }
 }
 
 async function check(opened: Store): Promise<MeasurementMessage> {
@@ -68,7 +68,7 @@ async function check(opened: Store): Promise<MeasurementMessage> {
     onTemplates: reportProgress('templates'),
     onProgress: reportProgress('pairs'),
   })
-  return { kind: 'measured', result: onlyUrgent(result) }
+  return { state: 'measured', result: onlyUrgent(result) }
 }
 
 /** Sends at most one message per percent. */
@@ -78,6 +78,6 @@ function reportProgress(step: MeasurementProgress['step']) {
     const reached = Math.floor((100 * done) / Math.max(1, total))
     if (reached === percent) return
     percent = reached
-    post({ kind: 'progress', progress: { step, done, total } })
+    post({ state: 'running', progress: { step, done, total } })
   }
 }

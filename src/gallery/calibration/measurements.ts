@@ -51,11 +51,8 @@ export type MeasurementThreadData = Pick<
   'location' | 'masterKeyFile' | 'kind'
 > & { readonly request: MeasurementRequest }
 
-/** What the thread sends. Templates are not among it. */
-export type MeasurementMessage =
-  | { readonly kind: 'progress'; readonly progress: MeasurementProgress }
-  | { readonly kind: 'measured'; readonly result: MeasurementResult | GalleryHealth }
-  | { readonly kind: 'refused'; readonly reason: string }
+/** What the thread sends: its progress, then its outcome. Templates are not among it. */
+export type MeasurementMessage = MeasurementState<MeasurementResult | GalleryHealth>
 
 /**
  * Measures galleries in a thread of this process, one after another: each needs the memory of its
@@ -216,23 +213,14 @@ function runThread<Result>(
   }
   // A measurement does not delay the end of the process.
   worker.unref()
-  worker.on('message', (message: MeasurementMessage) => {
-    if (message.kind === 'progress')
-      measurement.state = { state: 'running', progress: message.progress }
-    else outcome = toOutcome<Result>(message)
+  // The thread sends the result of the kind that it received.
+  worker.on('message', (state: MeasurementState<Result>) => {
+    if (state.state === 'running') measurement.state = state
+    else outcome = state
   })
   worker.once('error', (error: unknown) => {
     cause = error
   })
   worker.once('exit', end)
   return worker
-}
-
-type OutcomeMessage = Exclude<MeasurementMessage, { readonly kind: 'progress' }>
-
-function toOutcome<Result>(message: OutcomeMessage): MeasurementState<Result> {
-  return message.kind === 'refused'
-    ? { state: 'refused', reason: message.reason }
-    : // The thread sends the result of the kind that it received.
-      { state: 'measured', result: message.result as Result }
 }

@@ -113,15 +113,12 @@ export function findSimilarSubjects(
   }
 }
 
-/** Returns how many pairs of different people are expected to reach a score. */
-function createExpectation(
-  { sample, compared }: NearestOthers,
-  calibration: Calibration,
-): (score: number) => number {
+/** Returns a function: how many pairs of different people are expected to reach a score. */
+function createExpectation({ sample, compared }: NearestOthers, calibration: Calibration) {
   if (sample.length < tailScoresMin)
-    return (score) => compared * fmrAt(similarityAt(score, calibration))
+    return (score: number) => compared * fmrAt(similarityAt(score, calibration))
   const tail = fitScoreTail(sample)
-  return (score) => (tail.expectedAt(score) * compared) / sample.length
+  return (score: number) => (tail.expectedAt(score) * compared) / sample.length
 }
 
 /**

@@ -176,11 +176,7 @@ async function createSession(
   }
 }
 
-async function toState(
-  tx: ReadTx,
-  session: LivenessSession,
-  nowMs: number,
-): Promise<LivenessSessionState> {
+async function toState(tx: ReadTx, session: LivenessSession, nowMs: number) {
   const { projectId, sessionId, attemptsLeft, state, result, frame } = session
   const attempt =
     state === 'open' ? await findAttempt(tx, { projectId, sessionId, nowMs }) : undefined

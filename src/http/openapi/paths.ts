@@ -72,12 +72,14 @@ export function toOpenApiPath(path: string): string {
 }
 
 function restOperation(route: RestRoute): OpenApiObject {
-  const { pathParams = z.object({}) } = route
+  const { pathParams = z.object({}), permission } = route
+  const needs =
+    permission === null ? 'Every key may call it.' : `Needs the permission \`${permission}\`.`
   return {
     operationId: route.name,
     tags: [route.tag ?? 'gallery'],
     summary: route.summary,
-    description: `${neededPermission(route)} Free of charge.`,
+    description: `${needs} Free of charge.`,
     parameters: [
       ...parametersIn('path', pathParams),
       ...parametersIn('query', route.query),
@@ -100,10 +102,6 @@ function restOperation(route: RestRoute): OpenApiObject {
       ...errorResponseRefs(route.body ? [413, 415] : []),
     },
   }
-}
-
-function neededPermission({ permission }: RestRoute): string {
-  return permission === null ? 'Every key may call it.' : `Needs the permission \`${permission}\`.`
 }
 
 function jsonBody(body: z.ZodType): OpenApiObject {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readFile } from 'node:fs/promises'
+import { parseJsonText } from '../../lib/parse-json-text.ts'
 import type { BuiltinModel, Int8Version } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
 import { encodeModel } from './onnx/graph.ts'
@@ -48,17 +49,10 @@ export function convertToGraph({ id, source }: BuiltinModel, { manifest, weights
 const faceApiManifest = z.tuple([weightsGroupSchema])
 
 function readManifest<Schema extends z.ZodType>(schema: Schema, bytes: Uint8Array, id: string) {
-  const result = schema.safeParse(parseJson(bytes, id))
+  const text = Buffer.from(bytes).toString()
+  const result = schema.safeParse(parseJsonText(text, `the manifest of ${id}`))
   if (result.success) return result.data
   const [issue] = result.error.issues
   const place = issue?.path.map(String).join('.') ?? ''
   throw new Error(`the manifest of ${id} is not valid: ${place || 'the file'}: ${issue?.message}`)
-}
-
-function parseJson(bytes: Uint8Array, id: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch (cause) {
-    throw new Error(`the manifest of ${id} is not JSON`, { cause })
-  }
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { type Config, settingDescriptions, settingsByTopic } from '../../config.ts'
 import { type ServerReport, parseServerReport } from '../../console/pages/system/server-report.ts'
-import type { SettingsTopic } from '../../console/pages/system/server-status.ts'
+import type { SettingsTopic } from '../../console/pages/system/server-report.ts'
 import type { ModelInventory } from '../../console/services.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'

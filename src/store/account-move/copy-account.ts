@@ -78,10 +78,7 @@ export async function requireEqualRows(copy: AccountCopy): Promise<void> {
 }
 
 /** @yields the rows of the account as the target stores them, in batches. */
-async function* readRows(
-  copy: AccountCopy,
-  table: AccountTable,
-): AsyncGenerator<readonly TableRow[]> {
+async function* readRows(copy: AccountCopy, table: AccountTable) {
   const { source, ids } = copy
   const condition = ownedBy(ids, table.column)
   if (condition === undefined) return

@@ -138,15 +138,11 @@ export function mergePatches(...patches: readonly PatchStats[]): PatchStats {
   }
 }
 
-/** Adjacent pixels of one row: the indices from `start` up to, but not including, `end`. */
-type PixelRun = { readonly start: number; readonly end: number }
-
-/** Yields the pixels with their centre inside (even-odd rule), except on the edge of the crop. */
-function* pixelRunsInside(
-  outline: readonly Point[],
-  width: number,
-  height: number,
-): Generator<PixelRun> {
+/**
+ * Yields the pixels with their centre inside (even-odd rule), except on the edge of the crop, as
+ * adjacent pixels of one row: the indices from `start` up to, but not including, `end`.
+ */
+function* pixelRunsInside(outline: readonly Point[], width: number, height: number) {
   const bounds = boundsOf(outline)
   const bottom = Math.min(height - 2, Math.ceil(bounds.y + bounds.height))
   for (let y = Math.max(1, Math.floor(bounds.y)); y <= bottom; y++) {

@@ -5,8 +5,7 @@ import type { ConsoleServices } from '../../services.ts'
 import { count } from '../../server/input.ts'
 import { defineRead, defineWrite } from '../../server/console-route.ts'
 import { isOfFirstAccount, requireFirstAccount } from '../../server/first-account.ts'
-import { parseServerReport, serverReport } from './server-report.ts'
-import { diskUsage, settingsTopic } from './server-status.ts'
+import { diskUsage, parseServerReport, serverReport, settingsTopic } from './server-report.ts'
 
 /** Memory of one template: 256 values in float32 and in 8 bits (5 bytes each), and 64 bytes of references. */
 const templateBytesEstimate = 256 * 5 + 64

@@ -1,0 +1,8 @@
+/** Parses JSON. @throws Error that names `location`. */
+export function parseJsonText(text: string, location: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Error(`${location} is not JSON`, { cause })
+  }
+}
