@@ -1,5 +1,5 @@
 import { meanOf } from '../../src/evaluation/calibration/mix-cohort.ts'
-import { squaredDistance } from '../../src/lib/density/squared-distance.ts'
+import { squaredDistance } from '../../src/lib/density/vectors.ts'
 import manifest from '../../src/models/template/manifest.json' with { type: 'json' }
 import type { DensityCohort } from '../../src/lib/density/density-kernel.ts'
 import type { MixtureCell } from './mixture-rows.ts'

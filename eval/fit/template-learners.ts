@@ -2,7 +2,8 @@ import {
   learnDensity,
   type TemplateLearner,
 } from '../../src/evaluation/calibration/learn-density.ts'
-import { concatenate, meanOf } from '../../src/evaluation/calibration/mix-cohort.ts'
+import { meanOf } from '../../src/evaluation/calibration/mix-cohort.ts'
+import { concatenate } from '../../src/lib/density/vectors.ts'
 import {
   openTemplateCreator,
   fuseEmbeddings,

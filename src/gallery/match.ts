@@ -1,9 +1,10 @@
-import { squaredDistance } from '../lib/density/squared-distance.ts'
+import { squaredDistance } from '../lib/density/vectors.ts'
 import { mergeTemplates, spreadShares } from '../lib/density/merge-templates.ts'
 import type { ReadTx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import {
+  type ChangedSubject,
   type SubjectChangeCursor,
   afterAllSubjectIds,
   findSubjectChanges,

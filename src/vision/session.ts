@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { concatenate } from '../lib/density/vectors.ts'
 import { mapValues } from '../lib/map-values.ts'
 import type { BuiltinModel, ModelInput } from '../models/builtin/builtin-model.ts'
 import { replacePrelu } from '../models/convert/onnx/replace-prelu.ts'
@@ -203,18 +204,8 @@ function toFloat32(filePath: string, name: string, { data }: Tensor): Float32Arr
 
 /** Joins the outputs of several runs, in the order of the runs. */
 function concatOutputs(runs: readonly ModelOutputs[]): ModelOutputs {
-  const names = Object.keys(runs[0] ?? {})
-  return Object.fromEntries(
-    names.map((name) => {
-      const parts = runs.map((outputs) => requireOutput(outputs, name))
-      const values = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
-      let offset = 0
-      for (const part of parts) {
-        values.set(part, offset)
-        offset += part.length
-      }
-      return [name, values]
-    }),
+  return mapValues(runs[0] ?? {}, (_values, name) =>
+    concatenate(runs.map((outputs) => requireOutput(outputs, name))),
   )
 }
 

@@ -19,7 +19,7 @@ import {
 import { measureSearch } from '../../src/evaluation/verification/measure-search.ts'
 import { readFaceSet } from '../../src/evaluation/face-images.ts'
 import { meanOf, mixCohort } from '../../src/evaluation/calibration/mix-cohort.ts'
-import { squaredDistance } from '../../src/lib/density/squared-distance.ts'
+import { squaredDistance } from '../../src/lib/density/vectors.ts'
 import { principalAxes } from '../../eval/fit/principal-axes.ts'
 import { dirichlet, seededRandom } from '../../src/lib/random/seeded-random.ts'
 import { evaluateVerification } from '../../src/evaluation/verification/evaluate-verification.ts'

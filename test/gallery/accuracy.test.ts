@@ -4,7 +4,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { calibrate } from '../../src/cli/calibrate/commands.ts'
 import { foldsByPerson } from '../../src/evaluation/calibration/held-out-scores.ts'
-import { squaredDistance } from '../../src/lib/density/squared-distance.ts'
+import { squaredDistance } from '../../src/lib/density/vectors.ts'
 import {
   type LabelledImage,
   extractTemplates,

@@ -11,7 +11,7 @@ import {
   type CellRow,
 } from '../../eval/fit/certain-impostors.ts'
 import { readMixtureRows } from '../../eval/fit/mixture-rows.ts'
-import { squaredDistance } from '../../src/lib/density/squared-distance.ts'
+import { squaredDistance } from '../../src/lib/density/vectors.ts'
 import { calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
 import { scoreAt } from '../../src/gallery/calibration/similarity.ts'
 import { sha256Of } from '../../src/models/sha256.ts'

@@ -1,9 +1,10 @@
+import { concatenate } from '../../lib/density/vectors.ts'
 import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { buildCalibration } from '../../gallery/calibration/measure/build-calibration.ts'
 import type { CalibrationSet } from '../../gallery/calibration/measure/build-calibration.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
 import { scorers, type PersonTemplate, type PairScores } from '../verification/pair-scores.ts'
-import { concatenate, mixCohort } from './mix-cohort.ts'
+import { mixCohort } from './mix-cohort.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
 import {
   cohortRowCount,

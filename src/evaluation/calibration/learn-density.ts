@@ -1,7 +1,8 @@
+import { concatenate } from '../../lib/density/vectors.ts'
 import { openDensityKernel } from '../../lib/density/density-kernel.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
-import { concatenate, mixCohort } from './mix-cohort.ts'
+import { mixCohort } from './mix-cohort.ts'
 
 /** Learns from `samples`; returns a function that creates templates, also for other people. */
 export type TemplateLearner<S> = (samples: readonly S[]) => (sample: S) => Template

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { squaredDistance } from '../../lib/density/squared-distance.ts'
+import { concatenate, squaredDistance } from '../../lib/density/vectors.ts'
 import { type RandomSource, dirichlet, pickDistinct } from '../../lib/random/seeded-random.ts'
 
 /** Number of different people mixed into each cohort row. */
@@ -73,15 +73,4 @@ export function meanOf(vectors: readonly Float32Array[]): Float32Array {
   for (const vector of vectors)
     for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0)
   return Float32Array.from(sum, (value) => value / vectors.length)
-}
-
-/** Returns the values of all `vectors`, one vector after another. */
-export function concatenate(vectors: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0))
-  let offset = 0
-  for (const vector of vectors) {
-    all.set(vector, offset)
-    offset += vector.length
-  }
-  return all
 }

@@ -11,6 +11,7 @@ import {
   type DecryptStoredTemplate,
 } from '../keys/template-encryption.ts'
 import { createSubjectKeys, openKeyring } from '../keys/keyring.ts'
+import { concatenate } from '../../lib/density/vectors.ts'
 import { mapSequential } from '../../lib/account-context.ts'
 
 /** The decrypted templates of one model of a gallery. Biometric data: it stays in memory. */
@@ -140,11 +141,4 @@ function createCollector(modelId: string) {
       unreadable,
     }),
   }
-}
-
-function concatenate(vectors: readonly Float32Array[]): Float32Array {
-  const size = vectors[0]?.length ?? 0
-  const all = new Float32Array(vectors.length * size)
-  for (const [row, vector] of vectors.entries()) all.set(vector, row * size)
-  return all
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { squaredDistance } from '../../lib/density/squared-distance.ts'
+import { squaredDistance } from '../../lib/density/vectors.ts'
 import { roundTo } from '../../lib/round-to.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import type { StoredCalibration } from './read-calibration.ts'

@@ -176,7 +176,11 @@ async function createSession(
   }
 }
 
-async function toState(tx: ReadTx, session: LivenessSession, nowMs: number) {
+async function toState(
+  tx: ReadTx,
+  session: LivenessSession,
+  nowMs: number,
+): Promise<LivenessSessionState> {
   const { projectId, sessionId, attemptsLeft, state, result, frame } = session
   const attempt =
     state === 'open' ? await findAttempt(tx, { projectId, sessionId, nowMs }) : undefined

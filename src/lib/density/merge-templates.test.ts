@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { correctedScore } from '../../gallery/calibration/similarity.ts'
 import type { Template } from '../../vision/embed/template.ts'
 import { mergeTemplates, spreadShares } from './merge-templates.ts'
-import { squaredDistance } from './squared-distance.ts'
+import { squaredDistance } from './vectors.ts'
 
 const template = (vector: readonly number[], density: number, modelId = 'm@1'): Template => ({
   modelId,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readFile } from 'node:fs/promises'
-import { parseJsonText } from '../../lib/parse-json-text.ts'
+import { parseJsonText } from '../../lib/validation/parse-json-text.ts'
 import type { BuiltinModel, Int8Version } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
 import { encodeModel } from './onnx/graph.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { squaredDistance } from '../../lib/density/squared-distance.ts'
+import { squaredDistance } from '../../lib/density/vectors.ts'
 import type { QuickTemplate } from './template.ts'
 
 /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { concatenate } from '../../../lib/density/vectors.ts'
 import { assertTemplateVector } from '../../calibration/similarity.ts'
 import type { SubjectTemplate } from '../../match.ts'
 
@@ -29,22 +30,17 @@ type PackedChange = Omit<IndexChange, 'templates'> & {
 }
 
 export function packChanges(changes: readonly IndexChange[]): PackedChanges {
-  let length = 0
-  for (const { templates } of changes) for (const { vector } of templates) length += vector.length
-  const vectors = new Float32Array(length)
-  let offset = 0
+  const vectors = changes.flatMap(({ templates }) => templates.map(({ vector }) => vector))
   const packed = changes.map(({ sequence, subjectId, templates }): PackedChange => {
     assert.ok(Number.isSafeInteger(sequence) && sequence > 0, 'changes are numbered from 1')
     const withoutVectors = templates.map((template) => {
       assertTemplateVector(template)
       const { vector, ...rest } = template
-      vectors.set(vector, offset)
-      offset += vector.length
       return { ...rest, dimensions: vector.length }
     })
     return { sequence, subjectId, templates: withoutVectors }
   })
-  return { changes: packed, vectors }
+  return { changes: packed, vectors: concatenate(vectors) }
 }
 
 /** Yields the changes; zeroes all vectors at the end. Each vector is a view. */

@@ -1,9 +1,0 @@
-import assert from 'node:assert/strict'
-
-/** Returns the squared Euclidean distance of two vectors of one length. */
-export function squaredDistance(a: Float32Array, b: Float32Array): number {
-  assert.equal(a.length, b.length)
-  let sum = 0
-  for (let index = 0; index < a.length; index++) sum += ((a[index] ?? 0) - (b[index] ?? 0)) ** 2
-  return sum
-}
