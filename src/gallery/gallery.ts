@@ -28,7 +28,7 @@ import { createDecryptStoredTemplate } from './keys/template-encryption.ts'
 import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
 import { createMatching } from './matching.ts'
-import { type ReEmbed, createReEmbed } from './re-embed/re-embed.ts'
+import { createReEmbed } from './re-embed/re-embed.ts'
 import { type GroupRenaming, renameGroup } from './rename-group.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { type Subjects, createSubjects } from './subjects.ts'
@@ -99,7 +99,7 @@ type MaintenanceOptions = Pick<
   /** Galleries from which a call deleted an expired subject. The next sweep purges them. */
   readonly purgeDue: Set<string>
   readonly refreshCalibrations: () => Promise<void>
-  readonly reEmbed: ReEmbed
+  readonly reEmbed: ReturnType<typeof createReEmbed>
 }
 
 function createMaintenance(options: MaintenanceOptions) {

@@ -21,8 +21,6 @@ export type ReEmbedResult = {
   readonly failed: number
 }
 
-export type ReEmbed = ReturnType<typeof createReEmbed>
-
 export type ReEmbedOptions = ReEmbedFaceOptions & {
   readonly log: Pick<Log, 'info'>
 }

@@ -9,10 +9,10 @@ export type KeyUsageFilter = {
   readonly recentFromMs: number
 }
 
-/** The hourly counts of one key: in the whole period, and in its recent part. */
-export type SummedKeyUsage = Awaited<ReturnType<typeof sumKeyUsage>>[number]
-
-/** Sums the calls of keys by an index of key and hour. Keys without calls are left out. */
+/**
+ * Sums the hourly counts of each key in the whole period and in its recent part, by an index of key
+ * and hour. Keys without calls are left out.
+ */
 export async function sumKeyUsage(
   tx: ReadTx,
   { accountId, keyIds, fromMs, recentFromMs }: KeyUsageFilter,

@@ -14,7 +14,7 @@ import type {
 } from '../vision-client.ts'
 import { createCrashQuarantine, type CrashQuarantine } from './crash-quarantine.ts'
 import type { AnalysisJob, WorkerStartOptions } from './ipc/messages.ts'
-import { createServiceTime, type ServiceTime, WorkerQueue } from './queue/worker-queue.ts'
+import { createServiceTime, WorkerQueue } from './queue/worker-queue.ts'
 import { superviseWorkers, type WorkerSupervisor, type WorkerReport } from './supervisor.ts'
 import {
   fixedPoolLimits,
@@ -75,7 +75,7 @@ class WorkerPool implements VisionPool {
   readonly #queue: WorkerQueue<WorkerProcess>
   readonly #quarantine: CrashQuarantine
   readonly #supervisor: WorkerSupervisor
-  readonly #serviceTime: ServiceTime = createServiceTime()
+  readonly #serviceTime = createServiceTime()
   /** The accepted calls and their running analyses. */
   readonly #accepted = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sumKeyUsage, type SummedKeyUsage } from '../../../store/console/key-usage.ts'
+import { sumKeyUsage } from '../../../store/console/key-usage.ts'
 import { hourMs } from '../../../lib/clock.ts'
 import { hourStartMs } from '../../../store/gate/hourly-counts.ts'
 import { defineRead } from '../../server/console-route.ts'
@@ -44,25 +44,21 @@ export const getKeyUsage = defineRead({
     return {
       dayFromUtc: new Date(recentFromMs).toISOString(),
       monthFromUtc: new Date(fromMs).toISOString(),
-      items: rows.map(toItem),
+      items: rows.map((row) => ({
+        keyId: row.keyId,
+        day: {
+          calls: row.recentCalls,
+          failed: row.recentFailed,
+          costMicros: String(row.recentCostMicros),
+          meteredMicros: String(row.recentMeteredMicros),
+        },
+        month: {
+          calls: row.calls,
+          failed: row.failed,
+          costMicros: String(row.costMicros),
+          meteredMicros: String(row.meteredMicros),
+        },
+      })),
     }
   },
 })
-
-function toItem(row: SummedKeyUsage) {
-  return {
-    keyId: row.keyId,
-    day: {
-      calls: row.recentCalls,
-      failed: row.recentFailed,
-      costMicros: String(row.recentCostMicros),
-      meteredMicros: String(row.recentMeteredMicros),
-    },
-    month: {
-      calls: row.calls,
-      failed: row.failed,
-      costMicros: String(row.costMicros),
-      meteredMicros: String(row.meteredMicros),
-    },
-  }
-}

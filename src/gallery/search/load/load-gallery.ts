@@ -7,7 +7,7 @@ import type { ExactSearch } from '../memory/exact-search.ts'
 import { type OpenThread, listLoadRanges, startOpenThread } from './load-ranges.ts'
 import { countFaces } from './packed-rows.ts'
 import { modelIdsOf, type LoadedModels, type LoadRange } from './read-range.ts'
-import { createPageWriter, type PageWriter } from './write-pages.ts'
+import { createPageWriter } from './write-pages.ts'
 
 /** How to open further connections for threads that load a gallery. */
 export type ParallelLoad = {
@@ -96,7 +96,7 @@ type RunningLoad = {
   readonly subjectCount: number
   readonly ranges: AsyncGenerator<LoadRange, void>
   readonly progress: ReturnType<typeof createProgress>
-  readonly pages: PageWriter
+  readonly pages: ReturnType<typeof createPageWriter>
 }
 
 /** Loads ranges until none are left. The ranges are given to the threads one by one. */

@@ -4,8 +4,6 @@ import type { GalleryPageRow } from '../../../store/gallery-schema.ts'
 import { deletePage, storePage } from '../../../store/gallery/search/gallery-pages.ts'
 import type { PageFault, RangeContent } from './read-range.ts'
 
-export type PageWriter = ReturnType<typeof createPageWriter>
-
 /**
  * Returns a writer for the pages of one load. Without a page its faces are loaded one by one, so the
  * first failure ends the writing, and the next load continues it.

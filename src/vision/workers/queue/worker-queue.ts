@@ -168,15 +168,13 @@ function createPendingCall<Worker>({ imageBytes, ...owner }: CallImages): Pendin
   return { ...owner, images }
 }
 
-/** Measures how long the workers take for an image. */
-export type ServiceTime = ReturnType<typeof createServiceTime>
-
 /** The estimate before the first measurement. */
 const initialMs = 200
 
 /** The weight of one measurement in the moving average. */
 const weight = 1 / 8
 
+/** Measures how long the workers take for an image. */
 export function createServiceTime() {
   let averageMs = initialMs
   return {
