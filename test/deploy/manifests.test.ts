@@ -20,6 +20,11 @@ import { rootDir } from '../support/paths.ts'
 const folder = path.join(rootDir, 'deploy')
 const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8')
 
+/** Replaces variables such as `${NAME:-value}` by their default values. */
+function withDefaults(text: string): string {
+  return text.replaceAll(/\$\{\w+:-([^}]*)\}/gu, '$1')
+}
+
 const stages = parseDockerfile(read('Dockerfile'))
 const image = stages.at(-1)!
 const imageEnvironment = environmentVariablesOf(image.instructions)
@@ -43,7 +48,7 @@ const compose = z
     secrets: z.record(z.string(), z.object({ file: z.string() })),
     networks: z.record(z.string(), z.object({ internal: z.boolean() }).nullable()),
   })
-  .parse(parse(read('compose.yaml'), { merge: true }))
+  .parse(parse(withDefaults(read('compose.yaml')), { merge: true }))
 const servers = Object.entries(compose.services).filter(([name]) => /^facegate-\d$/u.test(name))
 
 const probe = z.object({
