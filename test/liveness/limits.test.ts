@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { sessionFrameBytesMax } from '../../src/lib/limits/call-limits.ts'
 import {
   answerOf,
   createSession,
@@ -79,4 +80,23 @@ test(`A project has at most ${openMax} open sessions`, async () => {
   assert.equal((await client.rest('POST', '/v1/liveness/sessions', {})).status, 429)
   clock.nowMs += 120_000
   await createSession(client)
+})
+
+test(`A frame of a session has at most ${sessionFrameBytesMax} bytes, and a larger one spends no attempt`, async () => {
+  const client = await createProject()
+  const session = await createSession(client)
+  const answer = answerOf(session) as { images: { bytes: string }[] }
+  const [first, ...others] = answer.images
+  const frame = Buffer.from(first?.bytes ?? '', 'base64')
+  const answerWith = (size: number) => {
+    const bytes = Buffer.alloc(size, ' ')
+    frame.copy(bytes)
+    return { ...answer, images: [{ ...first, bytes: bytes.toString('base64') }, ...others] }
+  }
+  const refused = await client.call('svc.liveness', answerWith(sessionFrameBytesMax + 1))
+  const [error] = refused.body.errors
+  assert.equal(error.code, 'IMAGE_TOO_LARGE')
+  assert.match(error.message, /params\.images\[0\]\.bytes: .* at most 2097152 bytes/u)
+  const passed = await client.value('svc.liveness', answerWith(sessionFrameBytesMax))
+  assert.equal(passed.decision, 'live')
 })

@@ -8,6 +8,7 @@ import {
   addLivenessSession,
   deleteExpiredRows,
   findBrowserSession,
+  findFrame,
   findLivenessSession,
   removeFrame,
   takeSessionRequest,
@@ -80,8 +81,9 @@ export function createLivenessSessions(options: LivenessSessionsOptions) {
     readFrame: (projectId: string, sessionId: string) =>
       store.read(async (tx) => {
         const session = await findLivenessSession(tx, { projectId, sessionId, nowMs: clock() })
-        if (!session?.frame) throw noFrame()
-        return toImage(decryptFrame(keyring, session, session.frame))
+        const frame = session && (await findFrame(tx, session))
+        if (!frame) throw noFrame()
+        return toImage(decryptFrame(keyring, session, frame))
       }),
     /** @throws ActionError LIVENESS_FAILED if another call used the frame first. */
     spendFrame: async (tx: Tx, projectId: string, sessionId: string): Promise<void> => {
@@ -172,7 +174,7 @@ async function createSession(
     const row = { ...ids, ...secret, ...limits, expiresAtMs: nowMs + sessionLifeMs }
     await addLivenessSession(tx, row)
     await startAttempt(tx, row, options)
-    return { ...row, state: 'open', result: null, frame: null }
+    return { ...row, state: 'open', result: null, hasFrame: 0 }
   }
 }
 
@@ -181,7 +183,7 @@ async function toState(
   session: LivenessSession,
   nowMs: number,
 ): Promise<LivenessSessionState> {
-  const { projectId, sessionId, attemptsLeft, state, result, frame } = session
+  const { projectId, sessionId, attemptsLeft, state, result, hasFrame } = session
   const attempt =
     state === 'open' ? await findAttempt(tx, { projectId, sessionId, nowMs }) : undefined
   return {
@@ -191,7 +193,7 @@ async function toState(
     attempt,
     // `spendAttempt` has written the result.
     result: result === null ? undefined : (JSON.parse(result) as AttemptResult),
-    hasFrame: frame !== null,
+    hasFrame: hasFrame === 1,
   }
 }
 

@@ -6,6 +6,12 @@ export const imagesPerCallMax = 10
 /** The default limits of what can arrive at once: calls of a project, and bytes. */
 export const arrivals = { burst: 20, image: 8 * mebibyte, body: 24 * mebibyte }
 
+/**
+ * The bytes of a frame in a liveness session: ten frames of more do not fit into a body. A key can read
+ * the stored frame ten times per second.
+ */
+export const sessionFrameBytesMax = 2 * mebibyte
+
 /** The smallest queue in which two bursts of single images and two full batches can wait. */
 export const smallestQueue = {
   images: 2 * arrivals.burst + 2 * imagesPerCallMax,

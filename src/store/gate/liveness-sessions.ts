@@ -3,11 +3,22 @@ import { galleryIdOf } from '../tenancy/projects.ts'
 import { identityOf } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
 import type { LivenessSessionRow } from '../schema.ts'
-import type { ReadTx, Tx } from '../database.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
 
-export type LivenessSession = Selectable<LivenessSessionRow>
+/** A session without its frame, which can have some MB: `findFrame` reads it. */
+export type LivenessSession = Omit<Selectable<LivenessSessionRow>, 'frame'> & {
+  readonly hasFrame: number
+}
 
 type SessionOfProject = Pick<LivenessSessionRow, 'projectId' | 'sessionId'>
+
+function selectSessions(tx: ReadTx) {
+  return tx.build
+    .selectFrom('livenessSessions')
+    .select(['sessionId', 'projectId', 'keyId', 'requestId', 'stepCount', 'requireAngles', 'state'])
+    .select(['attemptsLeft', 'requestsLeft', 'masterKeyId', 'wrapped', 'result', 'expiresAtMs'])
+    .select(sql<number>`case when frame is null then 0 else 1 end`.as('hasFrame'))
+}
 
 export async function addLivenessSession(tx: Tx, session: Insertable<LivenessSessionRow>) {
   await tx.run(tx.build.insertInto('livenessSessions').values(session))
@@ -25,9 +36,7 @@ export async function findLivenessSession(
     | { readonly requestId: string }
   ),
 ): Promise<LivenessSession | undefined> {
-  const query = tx.build
-    .selectFrom('livenessSessions')
-    .selectAll()
+  const query = selectSessions(tx)
     .where('projectId', '=', projectId)
     .where('expiresAtMs', '>', nowMs)
   const found =
@@ -42,9 +51,8 @@ export type BrowserSession = NonNullable<Awaited<ReturnType<typeof findBrowserSe
 
 /** Finds a session of any project with the key that created it. */
 export async function findBrowserSession(tx: ReadTx, sessionId: string, now: Date) {
-  const sessions = tx.build.selectFrom('livenessSessions').selectAll()
   const [session] = await tx.run(
-    sessions.where('sessionId', '=', sessionId).where('expiresAtMs', '>', now.getTime()),
+    selectSessions(tx).where('sessionId', '=', sessionId).where('expiresAtMs', '>', now.getTime()),
   )
   if (!session) return undefined
   const query = tx.build
@@ -85,6 +93,16 @@ export async function updateLivenessSession(
       .where('projectId', '=', projectId)
       .where('sessionId', '=', sessionId),
   )
+}
+
+/** Returns the encrypted frame of a session; null without one, or after a call has used it. */
+export async function findFrame(tx: ReadTx, { projectId, sessionId }: SessionOfProject) {
+  const query = tx.build
+    .selectFrom('livenessSessions')
+    .select('frame')
+    .where('projectId', '=', projectId)
+    .where('sessionId', '=', sessionId)
+  return (await tx.run(query))[0]?.frame ?? null
 }
 
 /** @returns false if there is no frame: of concurrent calls only one removes it. */

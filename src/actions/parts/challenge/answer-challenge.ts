@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Attempt } from '../../../gallery/liveness/session-attempts.ts'
-import { imagesPerCallMax } from '../../../lib/limits/call-limits.ts'
-import { invalidRequest } from '../../../lib/errors.ts'
+import { imagesPerCallMax, sessionFrameBytesMax } from '../../../lib/limits/call-limits.ts'
+import { ActionError, invalidRequest } from '../../../lib/errors.ts'
 import { roundTo } from '../../../lib/round-to.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
@@ -32,13 +32,14 @@ type ChallengeCall = Pick<
  * frames were analyzed does not spend the attempt. A frame without exactly one face does, as a failure.
  *
  * @throws ActionError LIVENESS_SESSION_NOT_FOUND, RATE_LIMITED, INVALID_REQUEST for a wrong number of images,
- *   and the errors of an image that cannot be analyzed.
+ *   IMAGE_TOO_LARGE for a frame over `sessionFrameBytesMax`, and the errors of an image that cannot be analyzed.
  */
 export async function answerChallenge(call: ChallengeCall) {
   const { params, caller, services } = call
   const { livenessSessions } = services
   const attempt = await livenessSessions.findAttempt(caller.projectId, params.livenessSessionId)
   requireFrameCount(params.images.length, attempt)
+  requireSmallFrames(params.images)
   const frames = await analyzeFrames(call)
   const correlationId = params.images[0]?.correlationId
   if ('code' in frames)
@@ -70,6 +71,17 @@ function requireFrameCount(count: number, { steps }: Attempt): void {
   throw invalidRequest(
     `params.images: an attempt with ${steps.length} steps takes ${countMin} to ${imagesPerCallMax} images, not ${count}`,
   )
+}
+
+function requireSmallFrames(frames: readonly EncodedImage[]): void {
+  const index = frames.findIndex(
+    ({ bytes }) => Buffer.byteLength(bytes, 'base64') > sessionFrameBytesMax,
+  )
+  if (index >= 0)
+    throw new ActionError(
+      'IMAGE_TOO_LARGE',
+      `params.images[${index}].bytes: a frame of a liveness session has at most ${sessionFrameBytesMax} bytes`,
+    )
 }
 
 function judgeFrames(
