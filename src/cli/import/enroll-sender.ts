@@ -35,13 +35,12 @@ const errorSchema = z.object({
   path: z.string().optional(),
 })
 
-const metaSchema = z.object({ idempotencyReplay: z.boolean(), redacted: z.boolean() }).partial()
 /** The members of a response that commands read. */
 export const envelopeSchema = z.object({
   ok: z.boolean(),
   data: z.object({ results: z.array(z.object({ value: z.unknown() })) }).nullish(),
   errors: z.array(errorSchema),
-  meta: metaSchema.optional(),
+  meta: z.object({ idempotencyReplay: z.boolean(), redacted: z.boolean() }).partial().optional(),
 })
 
 const attemptsMax = 20

@@ -13,9 +13,13 @@ import {
   type CallCount,
   type ChartFilter,
 } from '../../store/console/call-charts.ts'
+import { findAuditEntries } from '../../store/console/audit-log.ts'
+import { findSecondFactor } from '../../store/console/second-factors.ts'
+import { findKeys } from '../../store/tenancy/key-list.ts'
 import {
   findGallerySummaries,
   findProjectSummaries,
+  type ProjectSummary,
 } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import {
@@ -25,13 +29,21 @@ import {
   toBudget,
 } from '../pages/money/wallet-and-budgets.ts'
 import { accountAlert, findAlerts } from './alerts.ts'
-import { findFirstSteps, firstSteps } from './first-steps.ts'
 import { createTimeBuckets } from './time-buckets.ts'
 import { count, id, micros } from '../server/input.ts'
 import { defineRead, type ConsoleContext } from '../server/console-route.ts'
 import type { ConsoleServices } from '../services.ts'
 import { dayMs, hourMs } from '../../lib/clock.ts'
 import texts from '../field-texts.json' with { type: 'json' }
+
+/** The steps of a new installation, in their order. */
+const firstSteps = [
+  'secondFactor',
+  'firstCall',
+  'firstSubject',
+  'recommendedModels',
+  'backup',
+] as const
 
 const errorsShown = 5
 
@@ -207,4 +219,36 @@ function daysLeft(balanceMicros: bigint, spentMicros: bigint): number | null {
   if (spentMicros <= 0n) return null
   const days = (balanceMicros * BigInt(forecastDays)) / spentMicros
   return days <= BigInt(forecastDaysMax) ? Number(days) : null
+}
+
+type InstallationState = {
+  readonly projects: readonly ProjectSummary[]
+  readonly hasInstalledModels: boolean
+}
+
+/** Returns the steps of a new installation; none if all are done. */
+async function findFirstSteps(
+  tx: ReadTx,
+  { identity, services }: ConsoleContext,
+  { projects, hasInstalledModels }: InstallationState,
+) {
+  const { accountId, userId } = identity
+  const factor = userId === null ? undefined : await findSecondFactor(tx, userId)
+  const [lastUsed] = await findKeys(tx, {
+    accountId,
+    now: new Date(services.clock()),
+    sort: { by: 'lastUsedAtUtc', isDescending: true },
+    limit: 1,
+  })
+  const backups = { accountId, auditAction: 'database.backup', limit: 1 }
+  const isDone = {
+    secondFactor: factor?.isConfirmed === 1,
+    firstCall: (lastUsed?.lastUsedAtUtc ?? null) !== null,
+    firstSubject: projects.some(({ subjectCount }) => subjectCount > 0),
+    recommendedModels: hasInstalledModels,
+    // PostgreSQL has its own tools for backups.
+    backup: services.store.isShared || (await findAuditEntries(tx, backups)).length > 0,
+  }
+  if (firstSteps.every((step) => isDone[step])) return []
+  return firstSteps.map((step) => ({ step, isDone: isDone[step] }))
 }

@@ -34,12 +34,10 @@ export async function writeSuspectedPairs(
   await writeFile(file, `${lines.join('\n')}\n`)
 }
 
-const answers = ['yes', 'no', ''] as const
-
 const exclusionSchema = z.object({
   subjectA: z.string().min(1),
   subjectB: z.string().min(1),
-  samePerson: z.enum(answers),
+  samePerson: z.enum(['yes', 'no', '']),
 })
 
 /**

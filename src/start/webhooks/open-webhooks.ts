@@ -29,11 +29,6 @@ export type OpenedWebhooks = AsyncDisposable & {
 
 type WebhookEnvironment = Pick<ConsoleServicesOptions, 'store' | 'clock' | 'log'>
 
-const deliveryIntervalMs = 1000
-const countIntervalMs = 5000
-const sweepIntervalMs = 60_000
-const compareIntervalMs = hourMs
-
 /** The most events that a sweep gives up. */
 const rowsMax = 500
 
@@ -50,10 +45,10 @@ export function openWebhooks(config: Config, environment: WebhookEnvironment): O
     retry: { firstWaitMs: config.WEBHOOK_RETRY_MS, random: Math.random },
     concurrency: config.WEBHOOK_CONCURRENCY,
   })
-  const delivery = { intervalMs: deliveryIntervalMs, failure: 'webhook events are not delivered' }
-  const sweep = { intervalMs: sweepIntervalMs, failure: 'the sweep of webhook events failed' }
-  const count = { intervalMs: countIntervalMs, failure: 'webhook events could not be counted' }
-  const compare = { intervalMs: compareIntervalMs, failure: 'the cameras were not compared' }
+  const delivery = { intervalMs: 1000, failure: 'webhook events are not delivered' }
+  const sweep = { intervalMs: 60_000, failure: 'the sweep of webhook events failed' }
+  const count = { intervalMs: 5000, failure: 'webhook events could not be counted' }
+  const compare = { intervalMs: hourMs, failure: 'the cameras were not compared' }
   const compareCameras = (): Promise<void> => {
     const nowMs = environment.clock()
     const outboxMax = config.WEBHOOK_OUTBOX_MAX

@@ -3,15 +3,13 @@ import type { KeyLookupRow } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
 import { prepare } from './connection.ts'
 
-export type KeyReaderOptions = {
-  /** The writer's connection. Its page cache is current, so that a lookup reads no file. */
-  readonly connection: DatabaseSync
-  /** A separate connection for lookups during a transaction, which must not read its changes. */
-  readonly separate: DatabaseSync
-}
-
-/** Returns a function that reads what is committed about a key. */
-export function createKeyReader({ connection, separate }: KeyReaderOptions) {
+/**
+ * Returns a function that reads what is committed about a key.
+ *
+ * @param connection that of the writer. Its page cache is current, so that a lookup reads no file.
+ * @param separate for lookups during a transaction, which must not read its changes.
+ */
+export function createKeyReader(connection: DatabaseSync, separate: DatabaseSync) {
   const [current, committed] = [connection, separate].map(prepareSelectKey)
   return async (hash: Uint8Array): Promise<KeyLookupRow | undefined> =>
     (connection.isTransaction ? committed : current)?.first({ hash })

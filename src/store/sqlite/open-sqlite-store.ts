@@ -53,7 +53,7 @@ export async function openSqliteStoreForMigration(
   const readTx = sqliteReadTx(reader)
   // Key lookups need a third connection: they must not read from an older snapshot of the reader.
   const separate = openSqlite(file)
-  const readKey = createKeyReader({ connection, separate })
+  const readKey = createKeyReader(connection, separate)
   const transaction = createDurableTransaction(connection, file)
   const { tx, writer } = openWriter({ db, connection, transaction })
   const { write } = writer

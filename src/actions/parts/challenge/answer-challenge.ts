@@ -5,13 +5,15 @@ import { ActionError, invalidRequest } from '../../../lib/errors.ts'
 import { roundTo } from '../../../lib/round-to.ts'
 import type { Tx } from '../../../store/database.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
+import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
+import type { ChallengeJudgement } from '../../../vision/liveness/challenge/challenge-judgement.ts'
 import type { ActionCall, ItemOutcomes } from '../../action.ts'
 import type { challengeResult } from '../../schemas/challenge.ts'
 import { livenessCallDecision } from '../call-decisions.ts'
+import { classifyLiveness, type LivenessDecision, type LivenessFace } from '../classify-liveness.ts'
 import { debugInfo, toFaceValue, toImageFacts } from '../response-fields.ts'
 import { withLiveness, type FaceParams } from '../extract-probes.ts'
 import { analyzeFrames, type AnalyzedFrames } from './analyze-frames.ts'
-import { decideChallenge } from './decide-challenge.ts'
 import { causeOfRejectedFrame, findCauses } from './failure-causes.ts'
 
 type ChallengeParams = FaceParams & {
@@ -107,6 +109,42 @@ function judgeFrames(
     challenge: { ...toChallengeResult(judgement), causes },
     ...debugInfo(debug, analysis, face),
   }
+}
+
+type FrontalFrame = {
+  readonly face: LivenessFace
+  readonly analysis: ImageAnalysis
+  /** Of the request. */
+  readonly threshold: number | undefined
+}
+
+/**
+ * Decides by a challenge whether a person is live.
+ *
+ * A challenge that failed is never live: a flat face is a spoof, all other failures are uncertain.
+ * After a passed challenge the frontal frame must have the quality for a decision, and installed
+ * passive networks must not report a spoof. A passive score without a decision does not stand against
+ * a passed challenge, and the built-in network alone is too weak to contradict it.
+ */
+function decideChallenge(
+  judgement: ChallengeJudgement,
+  { face, analysis, threshold }: FrontalFrame,
+): LivenessDecision {
+  // `analyzeFrames` has rejected frames with several faces.
+  const rules = { threshold, requireSingleFace: false }
+  const passive = classifyLiveness(face, analysis, rules)
+  const decide = (
+    decision: LivenessDecision['decision'],
+    reasons: LivenessDecision['reasons'],
+  ): LivenessDecision => ({ ...passive, decision, live: decision === 'live', reasons })
+  if (!judgement.passed)
+    return decide(judgement.flat ? 'spoof' : 'uncertain', [...judgement.reasons])
+  // With the best score, only the quality of the frame prevents a decision.
+  const best = { ...face, liveness: { ...face.liveness, score: 1 } }
+  const { live, reasons } = classifyLiveness(best, analysis, { ...rules, threshold: undefined })
+  if (!live) return decide('uncertain', reasons)
+  if (passive.decision === 'spoof' && !face.liveness.isBuiltin) return decide('spoof', [])
+  return decide('live', [])
 }
 
 function toChallengeResult({
