@@ -349,7 +349,7 @@ export interface DetectParams {
   readonly returnLandmarks?: boolean | undefined
   /** Adds an aligned JPEG of each face, base64. Default false. */
   readonly returnCrops?: boolean | undefined
-  /** Whether a replay contains the crops if they have more than 262144 characters together. By default it has the flag `meta.cropsOmitted` instead. Default false. */
+  /** Whether a replay contains crops of up to 1048576 characters together; by default, of up to 262144. With more, it has the flag `meta.cropsOmitted` instead. Default false. */
   readonly replayCrops?: boolean | undefined
   /** Faces with a lower detection confidence are ignored. 0..1. Default 0.6. */
   readonly minFaceConfidence?: number | undefined

@@ -16,6 +16,9 @@ import texts from './schemas/field-texts.json' with { type: 'json' }
  */
 export const storedCropsCharsMax = 256 * 1024
 
+/** The same with `replayCrops`: a picture with 100 faces. A replay costs nothing, so it must be short. */
+export const replayCropsCharsMax = 1024 * 1024
+
 const detectParams = z
   .strictObject({
     images,
@@ -27,7 +30,7 @@ const detectParams = z
       .boolean()
       .default(false)
       .meta({
-        description: `Whether a replay contains the crops if they have more than ${storedCropsCharsMax} characters together. By default it has the flag \`meta.cropsOmitted\` instead.`,
+        description: `Whether a replay contains crops of up to ${replayCropsCharsMax} characters together; by default, of up to ${storedCropsCharsMax}. With more, it has the flag \`meta.cropsOmitted\` instead.`,
       }),
     ...faceParams,
   })
@@ -60,17 +63,21 @@ export const detect = defineAction({
   example: examples['svc.detect'],
   run: async (call) => {
     const outcomes = await analyzeEachImage(call, detectFaces)
-    return call.params.replayCrops ? outcomes : omitLargeCrops(outcomes)
+    const { replayCrops } = call.params
+    return omitLargeCrops(outcomes, replayCrops ? replayCropsCharsMax : storedCropsCharsMax)
   },
 })
 
 type DetectValue = Awaited<ReturnType<typeof detectFaces>>
 
-/** Adds values without crops, for replays, if the crops of the call are large. */
-function omitLargeCrops(outcomes: ItemOutcomes<DetectValue>): ItemOutcomes<DetectValue> {
+/** Adds values without crops, for replays, if the crops of the call have more characters. */
+export function omitLargeCrops(
+  outcomes: ItemOutcomes<DetectValue>,
+  charsMax: number,
+): ItemOutcomes<DetectValue> {
   const faces = outcomes.flatMap((outcome) => ('value' in outcome ? outcome.value.faces : []))
   const cropChars = faces.reduce((sum, { crop = '' }) => sum + crop.length, 0)
-  if (cropChars <= storedCropsCharsMax) return outcomes
+  if (cropChars <= charsMax) return outcomes
   return outcomes.map((outcome): ItemOutcome<DetectValue> => {
     if (!('value' in outcome)) return outcome
     const bare = outcome.value.faces.map((face) => ({ ...face, crop: undefined }))

@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
 import { createClient, type DetectParams } from '../../client/src/node.ts'
-import { storedCropsCharsMax } from '../../src/actions/detect.ts'
+import {
+  omitLargeCrops,
+  replayCropsCharsMax,
+  storedCropsCharsMax,
+} from '../../src/actions/detect.ts'
 import {
   imageItem,
   samplePhotograph,
@@ -182,9 +186,9 @@ async function storedWithOrientation(upright: Buffer, orientation: number): Prom
   return pixels.rotate(degrees).withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer()
 }
 
-/** Returns a call of svc.detect with the crops of ten pictures of five people, and its crops in characters. */
-async function detectCrops(params: object = {}) {
-  const { bytes } = await samplePhotograph(5)
+/** Returns a call of svc.detect with the crops of ten pictures of five people, or of another picture. */
+async function detectCrops(params: object = {}, picture?: Buffer) {
+  const bytes = picture ?? (await samplePhotograph(5)).bytes
   const images = await Promise.all(
     Array.from({ length: 10 }, async (_, nth) => {
       const size = { width: 1920 - nth }
@@ -226,6 +230,42 @@ test('Large crops are stored for replays only with replayCrops', async () => {
   const kept = await detectCrops({ replayCrops: true })
   const original = (await post(kept)).body
   assert.deepEqual((await post(kept)).body, { ...original, meta: { idempotencyReplay: true } })
+})
+
+test('With replayCrops, a replay contains no crops if they are too large for a free response', async () => {
+  const { post } = facegate
+  const { bytes } = await samplePhotograph(5)
+  const { data, info } = await sharp(bytes).resize(960).toBuffer({ resolveWithObject: true })
+  const tile = [0, 1, 2, 3].map((nth) => ({
+    input: data,
+    left: (nth % 2) * info.width,
+    top: Math.floor(nth / 2) * info.height,
+  }))
+  const size = { width: 2 * info.width, height: 2 * info.height, channels: 3 as const }
+  const mosaic = sharp({ create: { ...size, background: 'gray' } }).composite(tile)
+  const call = await detectCrops({ replayCrops: true }, await mosaic.jpeg().toBuffer())
+
+  const crops = cropsOf((await post(call)).body.data.results)
+  assert.ok(crops.join('').length > replayCropsCharsMax, String(crops.join('').length))
+  const replay = (await post(call)).body
+  assert.deepEqual(replay.meta, { idempotencyReplay: true, cropsOmitted: true })
+  assert.deepEqual(new Set(cropsOf(replay.data.results)), new Set([undefined]))
+})
+
+test('Crops of exactly the limit are stored, and of one character more are not', () => {
+  const half = 'a'.repeat(replayCropsCharsMax / 2)
+  type Outcomes = Parameters<typeof omitLargeCrops>[0]
+  const outcomesWith = (...crops: readonly string[]) =>
+    crops.map((crop) => ({
+      correlationId: 'c',
+      value: { faces: [{ crop }] },
+    })) as object as Outcomes
+  const areStored = (...crops: readonly string[]) =>
+    omitLargeCrops(outcomesWith(...crops), replayCropsCharsMax).map(
+      (outcome) => !('valueWithoutCrops' in outcome),
+    )
+  assert.deepEqual(areStored(half, half), [true, true])
+  assert.deepEqual(areStored(half, `${half}a`), [false, false])
 })
 
 test('Small crops are part of a replay', async () => {

@@ -356,7 +356,7 @@ class DetectParams(TypedDict):
     returnCrops: NotRequired[bool]
     """Adds an aligned JPEG of each face, base64. Default False."""
     replayCrops: NotRequired[bool]
-    """Whether a replay contains the crops if they have more than 262144 characters together. By default it has the flag `meta.cropsOmitted` instead. Default False."""
+    """Whether a replay contains crops of up to 1048576 characters together; by default, of up to 262144. With more, it has the flag `meta.cropsOmitted` instead. Default False."""
     minFaceConfidence: NotRequired[float]
     """Faces with a lower detection confidence are ignored. 0..1. Default 0.6."""
     minFaceSize: NotRequired[int]
@@ -1114,7 +1114,7 @@ class DetectOptions(TypedDict):
     returnCrops: NotRequired[bool]
     """Adds an aligned JPEG of each face, base64. Default False."""
     replayCrops: NotRequired[bool]
-    """Whether a replay contains the crops if they have more than 262144 characters together. By default it has the flag `meta.cropsOmitted` instead. Default False."""
+    """Whether a replay contains crops of up to 1048576 characters together; by default, of up to 262144. With more, it has the flag `meta.cropsOmitted` instead. Default False."""
     minFaceConfidence: NotRequired[float]
     """Faces with a lower detection confidence are ignored. 0..1. Default 0.6."""
     minFaceSize: NotRequired[int]
