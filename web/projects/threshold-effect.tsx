@@ -45,12 +45,11 @@ export function ThresholdSlider({ project, threshold, isDisabled, onChange }: Sl
         value={threshold ?? project.automaticThreshold}
         onChange={onChange}
       />
-      {counted === undefined && (
-        <Text size="xs" c="dimmed">
-          The service derives the threshold from the size of the gallery, now{' '}
-          {project.automaticThreshold}. Move the slider to set it.
-        </Text>
-      )}
+      {/* It keeps its height: a button that moves between press and release is not clicked. */}
+      <Text size="xs" c="dimmed" style={counted === undefined ? {} : { visibility: 'hidden' }}>
+        The service derives the threshold from the size of the gallery, now{' '}
+        {project.automaticThreshold}. Move the slider to set it.
+      </Text>
       <ThresholdEffect project={project} threshold={counted ?? project.automaticThreshold} />
     </Stack>
   )
@@ -64,7 +63,12 @@ export function ThresholdEffect({ project, threshold }: Props) {
     pathParams: { projectId },
     query: { threshold: String(threshold) },
   })
-  if (!settings.data || !decisions.data) return <Text size="sm">Counting the decisions…</Text>
+  if (!settings.data || !decisions.data)
+    return (
+      <Text size="sm" mih="10rem">
+        Counting the decisions…
+      </Text>
+    )
   const rate = falseMatchRateAt(settings.data.falseMatchRates, threshold)
   const { days, calls, isCapped, matches, newMatches, lostMatches } = decisions.data
   return (

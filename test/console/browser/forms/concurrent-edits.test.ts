@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { skipWithoutBrowser } from '../../../support/console/browser/chromium.ts'
 import {
   openConsoleBrowser,
@@ -48,6 +48,13 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     await browser.goto(projectPath)
     const burst = page.getByLabel('Burst limit (requests)')
     await burst.fill('70')
+    const hint = page.getByText('The service derives the threshold')
+    await page.getByText(/Of .* of svc\.identify in the last/u).waitFor()
+    const save = page.getByRole('button', { name: 'Save', exact: true })
+    const yOf = async (control: Locator) => (await control.boundingBox())?.y ?? Number.NaN
+    const distance = async () => (await yOf(save)) - (await yOf(burst))
+    const before = await distance()
+    assert.ok(await hint.isVisible())
     await change(projectPath, { identifyThreshold: 0.93, sustainedPerS: 3, nearMissHours: 48 })
     // A write of this user fetches the project again.
     await page.getByRole('switch', { name: 'Gender' }).click()
@@ -60,7 +67,9 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     assert.equal(await page.getByLabel(sustainedLabel).inputValue(), '3')
     assert.equal(await burst.inputValue(), '70', 'a typed value stays')
     await burst.fill('77')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await hint.waitFor({ state: 'hidden' })
+    assert.equal(await distance(), before, 'Save does not move between press and release')
+    await save.click()
     await page.getByText('Settings saved. They apply to new calls.').waitFor()
     assert.deepEqual(await auditDetail('project.update'), { burst: 77 })
     const { body } = await other.get(projectPath)
