@@ -13,7 +13,7 @@ import { countKeys } from '../store/tenancy/key-list.ts'
 import * as deletion from '../store/tenancy/project-deletion.ts'
 import { type ProjectSummary, findProjectSummaries } from '../store/tenancy/project-summaries.ts'
 import { updateProject } from '../store/tenancy/projects.ts'
-import { findWebhooks } from '../store/webhooks/webhooks.ts'
+import { findWebhooks, removeDeletedWebhooks } from '../store/webhooks/webhooks.ts'
 
 export type ProjectToDelete = Pick<ProjectSummary, 'projectId' | 'accountId' | 'name'>
 
@@ -56,7 +56,7 @@ export async function beginDeletion(
   const contents = await findContents(tx, project, new Date(nowMs))
   const change = { switches: { nearMissCrops: false, matchDays: false } }
   await updateProject(db, projectId, change)
-  // Before the webhooks are deleted: a call with this lock may add deliveries to them.
+  // Before the webhooks are ended: a call with this lock may add deliveries to them.
   await nearMisses.limitNearMisses(tx, projectId, change)
   await deletion.endAccess(db, projectId, formatUtc(nowMs))
   return contents
@@ -100,6 +100,7 @@ export async function deleteProject(options: Deletion): Promise<bigint> {
     await deleteInBatches(store, (tx, limit) =>
       deletion.deleteCompletedAttempts(tx, projectId, limit),
     )
+    await removeDeletedWebhooks(store)
     await removeCrops(store, projectId)
     await nearMisses.removeEndedData(store, options.clock())
     const returnedMicros = await store.runExclusive((change) => endProject(change, options))
@@ -120,7 +121,7 @@ async function endProject(change: ExclusiveTransaction, { project, clock, addEnt
   // Waits for the admissions of the project, which lock its bucket, and prevents further ones.
   await tx.updateBucket({ projectId, fullAtUs: 0 })
   const { subjects, visitors, crops } = await beginDeletion(change, project, nowMs)
-  if (subjects + visitors + crops > 0 || (await deletion.hasAttempts(tx, projectId)))
+  if (subjects + visitors + crops > 0 || (await deletion.hasAttemptsOrWebhooks(tx, projectId)))
     return undefined
   const [summary] = await findProjectSummaries(tx, project.accountId, projectId)
   const budgetMicros = summary?.balanceMicros ?? 0n

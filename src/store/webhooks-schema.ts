@@ -22,6 +22,9 @@ export type WebhookRow = {
   readonly discarded: Generated<number>
 }
 
+/** The events of a webhook whose deletion has begun. Lists do not contain it, and it sends nothing. */
+export const deletedEvents = '[]'
+
 /** A signing secret, wrapped with a master key. The newest secret of a webhook has no expiry. */
 export type WebhookSecretRow = {
   readonly secretId: string

@@ -32,6 +32,7 @@ import { keyChangesContract } from './contract/key-changes.ts'
 import { keysAndDeletionsContract } from './contract/keys-and-deletions.ts'
 import { visitorsContract } from './contract/gallery/visitors.ts'
 import { webhooksContract } from './contract/webhooks.ts'
+import { deliveriesContract } from './contract/webhooks/deliveries.ts'
 import { createStoreFixture, type StoreFixture } from './contract/store-fixture.ts'
 
 /** Tests of the behavior that both engines have in common, by their titles. */
@@ -52,6 +53,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...ledgerContract,
   ...livenessContract,
   ...webhooksContract,
+  ...deliveriesContract,
   ...secondFactorsContract,
   ...systemHistoryContract,
 }

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  deleteOldDeliveries,
-  expireDeliveries,
-  findDeliveries,
-} from '../../src/store/webhooks/deliveries.ts'
-import { findWebhooks } from '../../src/store/webhooks/webhooks.ts'
-import type { ReadTx, Tx } from '../../src/store/database.ts'
+import { findDeliveries } from '../../src/store/webhooks/deliveries.ts'
+import type { ReadTx } from '../../src/store/database.ts'
 import {
   countSubjects,
   readSubjects,
@@ -218,32 +213,6 @@ test('Each list of deliveries reads only deliveries with its state and its type,
         ...(after ? ['createdAtMs'] : []),
       ])
     }
-  }))
-
-test('Webhooks read no deliveries but the pending ones and that of the last attempt', () =>
-  onBothEngines(async ({ explain }) => {
-    const [webhooks] = await explain((tx) => findWebhooks(tx, { accountId: 'a' }))
-    const plan = webhooks?.plan ?? ''
-    const onPending = / deliveries_(?:pending|by_state) /u
-    const onLast =
-      /last USING INDEX sqlite_autoindex_webhookDeliveries_1 \(eventId=|Index Cond: .*"eventId" = webhooks\."lastEventId"/u
-    assert.match(plan, onPending)
-    assert.match(plan, onLast)
-    const reads = plan
-      .split('\n')
-      .filter((line) => /\b(?:SCAN|SEARCH) (?:d|last)\b|"webhookDeliveries"/u.test(line))
-    assert.equal(reads.length, 2, plan)
-  }))
-
-test('Old deliveries of each state are found by an index, without those of other states', () =>
-  onBothEngines(async ({ explain }) => {
-    const old = { beforeMs: 1, limit: 500, error: 'too old' }
-    for (const state of ['delivered', 'failed'] as const)
-      assertIndexed(await explain((tx) => deleteOldDeliveries(tx as Tx, { ...old, state })), [
-        'state',
-        'queuedAtMs',
-      ])
-    assertIndexed(await explain((tx) => expireDeliveries(tx as Tx, old)), ['state', 'queuedAtMs'])
   }))
 
 const logFilters = combine({

@@ -9,7 +9,7 @@ import {
   expireDeliveries,
   type OutboxCounts,
 } from '../../store/webhooks/deliveries.ts'
-import { deleteExpiredSecrets } from '../../store/webhooks/webhooks.ts'
+import { deleteExpiredSecrets, removeDeletedWebhooks } from '../../store/webhooks/webhooks.ts'
 import type { AddressRules } from '../../webhooks/address-rules.ts'
 import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-loop.ts'
 import { addCameraNotices, addExpiryNotices } from '../../webhooks/key-notices.ts'
@@ -92,6 +92,7 @@ async function sweepWebhooks(config: Config, { store, clock, log }: WebhookEnvir
   const given = { beforeMs: nowMs - pendingMsMax, error, limit: rowsMax }
   const expired = await store.write((tx) => expireDeliveries(tx, given))
   if (expired > 0) log.error({ expired }, 'webhook events were given up')
+  await removeDeletedWebhooks(store)
   const beforeMs = nowMs - config.WEBHOOK_RETENTION_DAYS * dayMs
   for (const state of ['delivered', 'failed'] as const)
     await deleteInBatches(store, (tx, limit) => deleteOldDeliveries(tx, { state, beforeMs, limit }))

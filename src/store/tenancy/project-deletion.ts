@@ -1,13 +1,15 @@
 import type { ReadTx, Tx } from '../database.ts'
 import { visitorsGalleryId } from '../gallery/visitors.ts'
 import type { Database, ProjectRow } from '../schema.ts'
+import { deletedEvents } from '../webhooks-schema.ts'
 
-/** Revokes all keys of a project, and deletes its webhooks and liveness sessions. */
+/** Revokes all keys of a project, deletes its liveness sessions, and begins to delete its webhooks. */
 export async function endAccess(db: Database, projectId: string, nowUtc: string): Promise<void> {
   const keys = db.updateTable('keys').set({ revokedAtUtc: nowUtc })
   await keys.where('projectId', '=', projectId).where('revokedAtUtc', 'is', null).execute()
-  for (const table of ['webhooks', 'livenessSessions'] as const)
-    await db.deleteFrom(table).where('projectId', '=', projectId).execute()
+  await db.deleteFrom('livenessSessions').where('projectId', '=', projectId).execute()
+  const webhooks = db.updateTable('webhooks').set({ events: deletedEvents })
+  await webhooks.where('projectId', '=', projectId).execute()
 }
 
 /** Deletes completed calls with their stored responses. @returns the number, at most the limit. */
@@ -21,9 +23,11 @@ export async function deleteCompletedAttempts(
   return (await run(query.where('requestId', 'in', completed).returning('requestId'))).length
 }
 
-/** Whether calls run, or have stored responses. */
-export async function hasAttempts({ build, run }: ReadTx, projectId: string): Promise<boolean> {
-  return (await run(attemptsOf(build, projectId).limit(1))).length > 0
+/** Whether calls run or have stored responses, or webhooks are not deleted yet. */
+export async function hasAttemptsOrWebhooks({ build, run }: ReadTx, projectId: string) {
+  const webhooks = build.selectFrom('webhooks').select('webhookId')
+  const found = await run(webhooks.where('projectId', '=', projectId))
+  return found.length > 0 || (await run(attemptsOf(build, projectId).limit(1))).length > 0
 }
 
 function attemptsOf(build: Database, projectId: string) {

@@ -2,7 +2,12 @@ import type { Selectable } from 'kysely'
 import { mapSequential } from '../../lib/account-context.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
-import { type DeliveryState, type WebhookDeliveryRow, deliveryStates } from '../webhooks-schema.ts'
+import {
+  type DeliveryState,
+  type WebhookDeliveryRow,
+  deletedEvents,
+  deliveryStates,
+} from '../webhooks-schema.ts'
 
 export type WebhookDelivery = Selectable<WebhookDeliveryRow>
 export type DeliveryId = Pick<WebhookDelivery, 'eventId' | 'webhookId'>
@@ -23,6 +28,7 @@ export async function findDueWebhooks(
     .select(['webhookId', 'accountId', dueAtMs.as('dueAtMs')])
     .where('pausedUntilMs', '<=', nowMs)
     .where('isFrozen', '=', 0)
+    .where('events', '!=', deletedEvents)
     .as('due')
   const place = sql<number>`row_number() over (partition by "accountId"
     order by "dueAtMs", random())`
@@ -54,6 +60,7 @@ export async function claimDeliveries(
     .select(['url', 'failures'])
     .where('webhookId', '=', webhookId)
     .where('pausedUntilMs', '<=', nowMs)
+    .where('events', '!=', deletedEvents)
   const [webhook] = await tx.run(found)
   if (!webhook) return []
   const due = tx.build

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
 import { formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
-import { type ReadTx, type Tx, sql } from '../database.ts'
-import type { WebhookRow, WebhookSecretRow } from '../webhooks-schema.ts'
+import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
+import { deleteInBatches } from '../delete-in-batches.ts'
+import { type WebhookRow, type WebhookSecretRow, deletedEvents } from '../webhooks-schema.ts'
 import { type WebhookEventType, faceEventTypes, parseEventTypes } from './event-types.ts'
 import { type MatchFilter, parseMatchFilter } from './events.ts'
 
@@ -50,20 +51,52 @@ export async function changeWebhookEvents(
 ): Promise<void> {
   await lockWebhooks(tx, projectId)
   const texts = { events: JSON.stringify(events), matchFilter: JSON.stringify(matchFilter) }
-  await tx.run(tx.build.updateTable('webhooks').set(texts).where('webhookId', '=', webhookId))
+  const query = tx.build.updateTable('webhooks').set(texts).where('webhookId', '=', webhookId)
+  await tx.run(query.where('events', '!=', deletedEvents))
   await countMatchWebhooks(tx, projectId)
 }
 
-/** Deletes a webhook with its secrets and deliveries. @returns whether it existed. */
+/**
+ * Begins the deletion of a webhook. `removeDeletedWebhooks` completes it.
+ *
+ * @returns whether the webhook existed.
+ */
 export async function deleteWebhook(
   tx: Tx,
   { webhookId, projectId }: Pick<WebhookRow, 'webhookId' | 'projectId'>,
 ): Promise<boolean> {
   await lockWebhooks(tx, projectId)
-  const query = tx.build.deleteFrom('webhooks').where('webhookId', '=', webhookId)
-  const deleted = await tx.run(query.returning('webhookId'))
+  const query = tx.build.updateTable('webhooks').set({ events: deletedEvents })
+  const existing = query.where('webhookId', '=', webhookId).where('events', '!=', deletedEvents)
+  const deleted = await tx.run(existing.returning('webhookId'))
   await countMatchWebhooks(tx, projectId)
   return deleted.length > 0
+}
+
+/** Completes begun deletions of webhooks: deletes their deliveries in batches, then them and their secrets. */
+export async function removeDeletedWebhooks(store: Pick<Store, 'read' | 'write'>): Promise<void> {
+  const found = await store.read(({ build, run }) =>
+    run(build.selectFrom('webhooks').select('webhookId').where('events', '=', deletedEvents)),
+  )
+  for (const { webhookId } of found) {
+    await deleteInBatches(store, (tx, limit) => deleteDeliveries(tx, webhookId, limit))
+    // Another server may have deleted a part of a batch, or a call may have added a delivery.
+    const isEmpty = sql<boolean>`not exists (select 1 from "webhookDeliveries" d
+      where d."webhookId" = webhooks."webhookId")`
+    await store.write(({ build, run }) =>
+      run(build.deleteFrom('webhooks').where('webhookId', '=', webhookId).where(isEmpty)),
+    )
+  }
+}
+
+/** Deletes deliveries of a webhook. @returns the number. */
+async function deleteDeliveries(tx: Tx, webhookId: string, limit: number): Promise<number> {
+  const some = tx.build.selectFrom('webhookDeliveries').select('eventId')
+  const query = tx.build
+    .deleteFrom('webhookDeliveries')
+    .where('webhookId', '=', webhookId)
+    .where('eventId', 'in', some.where('webhookId', '=', webhookId).limit(limit))
+  return (await tx.run(query.returning('eventId'))).length
 }
 
 /** Changes of a project's webhooks run one after another, so that they are counted correctly. */
@@ -100,6 +133,7 @@ export async function findWebhooks(tx: ReadTx, { accountId, projectId, webhookId
     .selectAll('webhooks')
     .select(['accountId', 'projects.name as projectName', pendingCount.as('pending')])
     .select(['attemptedAtMs', 'status', 'error'])
+    .where('events', '!=', deletedEvents)
   if (accountId !== undefined) query = query.where('projects.accountId', '=', accountId)
   if (projectId !== undefined) query = query.where('webhooks.projectId', '=', projectId)
   if (webhookId !== undefined) query = query.where('webhooks.webhookId', '=', webhookId)

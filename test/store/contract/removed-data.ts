@@ -158,9 +158,9 @@ export const removedDataContract = {
         await tx.run(done.where('requestId', 'in', ['done', 'also done']))
         const remove = (limit: number) => queries.deleteCompletedAttempts(tx, projectId, limit)
         assertSameValues([await remove(1), await remove(9), await remove(9)], [1, 1, 0])
-        assert.equal(await queries.hasAttempts(tx, projectId), true)
+        assert.equal(await queries.hasAttemptsOrWebhooks(tx, projectId), true)
         await tx.attempts.delete({ projectId, requestId: 'running' })
-        assert.equal(await queries.hasAttempts(tx, projectId), false)
+        assert.equal(await queries.hasAttemptsOrWebhooks(tx, projectId), false)
       })
       await store.runExclusive(async ({ db }) => {
         await queries.endAccess(db, projectId, nowUtc)
