@@ -114,8 +114,7 @@ export function createGate(store: Store, options: GateOptions) {
       for (let count = 1; (await sweepOnce()) && count < sweepTransactionsMax;) count++
       recorder.recordSweep()
       // After the sweep, so that a failure does not prevent the release of reservations.
-      await runAsAllAccounts(storedBytes.dropExcess)
-      await store.dropOldLogMonths?.(clock() - options.logMsMax)
+      await dropOldData(store, storedBytes.dropExcess, clock() - options.logMsMax)
     },
     /** Runs a list or a search; the key is the account, and the owner a user or an API key. */
     queueRead: createKeyedQueue(longReads),
@@ -170,6 +169,15 @@ function createEndings(
 
 /** Of 500 rows every 5 s: more calls per second than a database admits, so that no rows accumulate. */
 const sweepTransactionsMax = 30
+
+/** Drops stored responses beyond the limit and, also if that fails, old months of the request log. */
+async function dropOldData(store: Store, dropExcess: () => Promise<void>, logBeforeMs: number) {
+  try {
+    await runAsAllAccounts(dropExcess)
+  } finally {
+    await store.dropOldLogMonths?.(logBeforeMs)
+  }
+}
 
 /** Runs a job that concerns the calls of all accounts. */
 function writeAll<T>(store: Store, job: (tx: Tx) => Promise<T>): Promise<T> {

@@ -19,7 +19,7 @@ export function createStoredBytes(store: Pick<Store, 'read' | 'write'>, bytesMax
   const counts = new Map<string, number>()
 
   async function dropExcessOf(projectId: string): Promise<void> {
-    const throughMs = await store.read((tx) => findExcess(tx, projectId, bytesMax))
+    const throughMs = await findExcess(store, projectId, bytesMax)
     if (throughMs === undefined) return
     const drop = () =>
       store.write((tx) => tx.attempts.dropResponses({ projectId, throughMs, limit: rowsMax }))
@@ -30,13 +30,21 @@ export function createStoredBytes(store: Pick<Store, 'read' | 'write'>, bytesMax
     /** Counts bytes that a call of the project stored. */
     add: (projectId: string, bytes: number): void =>
       void counts.set(projectId, (counts.get(projectId) ?? shareBytes) + bytes),
-    /** Drops the oldest responses of the projects that exceed the limit. */
+    /**
+     * Drops the oldest responses of the projects that exceed the limit. After a failure, a project is
+     * checked again when half of its share was stored. @throws AggregateError after all checks.
+     */
     dropExcess: async (): Promise<void> => {
+      const errors: unknown[] = []
       for (const [projectId, bytes] of counts) {
         if (bytes < shareBytes) continue
-        await dropExcessOf(projectId)
         counts.set(projectId, 0)
+        await dropExcessOf(projectId).catch((error: unknown) => {
+          errors.push(error)
+          counts.set(projectId, (counts.get(projectId) ?? 0) + shareBytes / 2)
+        })
       }
+      if (errors.length > 0) throw new AggregateError(errors, 'stored responses were not checked')
     },
   }
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
+import { createStoredBytes } from '../../src/gate/stored-bytes.ts'
+import type { Store } from '../../src/store/database.ts'
 import { runAsAllAccounts } from '../../src/lib/account-context.ts'
 import { fillCalls } from '../support/console/fill-calls.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
@@ -55,6 +57,49 @@ test('Beyond the limit of stored bytes, the oldest responses of the project are 
   assert.equal(await budgetMicros(gate), before)
   assert.equal(Math.max(...gate.runCounts.values()), 1)
   await assertLedgerAudit(gate)
+})
+
+test('A check of stored bytes that fails prevents no other check, and is repeated only after more calls', async () => {
+  let reads = 0
+  const read = async <T>(): Promise<T> => {
+    reads += 1
+    if (reads === 1) throw new Error('injected')
+    return [] as T
+  }
+  const { add, dropExcess } = createStoredBytes({ read, write: read }, 1600)
+  add('first', 1)
+  add('second', 1)
+  await assert.rejects(dropExcess(), ({ errors }: AggregateError) => errors.length === 1)
+  assert.equal(reads, 2)
+  await dropExcess()
+  assert.equal(reads, 2)
+  // Half of the share, which is a sixteenth of the limit.
+  add('first', 49)
+  await dropExcess()
+  assert.equal(reads, 2)
+  add('first', 1)
+  await dropExcess()
+  assert.equal(reads, 3)
+})
+
+test('The sweep drops old months of the log also if a check of stored bytes fails', async () => {
+  let isDown = false
+  let dropped = 0
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    read: async (job) => {
+      if (isDown) throw new Error('injected')
+      return store.read(job)
+    },
+    dropOldLogMonths: async () => (dropped += 1),
+  })
+  await using gate = await startGate({ environment, wrapStore })
+  await gate.post(echoRequest('a'))
+  isDown = true
+  dropped = 0
+  await assert.rejects(gate.database.gate.sweep(), AggregateError)
+  assert.equal(dropped, 1)
+  isDown = false
 })
 
 test('Responses of an earlier process count towards the limit', async () => {

@@ -1,4 +1,6 @@
-import { type ReadTx, type Tx, sql } from '../database.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
+import { stepRows } from '../lists.ts'
 import type { CallRow } from '../schema.ts'
 
 /** Replaces every stored response that names the subject by its version without subjects. */
@@ -12,25 +14,55 @@ export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
 
 /**
  * Returns the latest start of a response that is beyond the limit when the responses of the project are
- * added up from the newest to the oldest; undefined if all are within the limit.
+ * added up from the newest to the oldest; undefined if all are within the limit. Each step is a read.
  */
-export async function findExcess(tx: ReadTx, projectId: string, bytesMax: number) {
+export async function findExcess(
+  { read }: Pick<Store, 'read'>,
+  projectId: string,
+  bytesMax: number,
+): Promise<number | undefined> {
+  for (let beforeMs = Number.MAX_SAFE_INTEGER, restBytes = bytesMax; ;) {
+    const step = { projectId, beforeMs, restBytes }
+    const [sum] = await read((tx) => addStoredBytes(tx, step))
+    if (!sum || sum.firstMs === null || sum.excessMs !== null) return sum?.excessMs ?? undefined
+    beforeMs = sum.firstMs
+    restBytes -= sum.bytes
+    await nextTurn()
+  }
+}
+
+type BytesStep = {
+  readonly projectId: string
+  readonly beforeMs: number
+  readonly restBytes: number
+}
+
+/** Adds up the newest `stepRows` responses before a start, and those that began with the last of them. */
+export function addStoredBytes(tx: ReadTx, { projectId, beforeMs, restBytes }: BytesStep) {
   const stored = tx.build
     .selectFrom('attempts')
-    .select([
-      'windowStartMs',
-      sql<number>`sum(length(response) + coalesce(length(scrubbed), 0))
-        over (order by "windowStartMs" desc, "requestId")`.as('bytes'),
-    ])
     .where('projectId', '=', projectId)
     .where('response', 'is not', null)
-  const query = tx.build
-    .selectFrom(stored.as('stored'))
-    .select('windowStartMs')
-    .where('bytes', '>', bytesMax)
+    .where('windowStartMs', '<', beforeMs)
     .orderBy('windowStartMs', 'desc')
-    .limit(1)
-  return (await tx.run(query))[0]?.windowStartMs
+  const last = stored.select('windowStartMs').offset(stepRows - 1)
+  const step = stored
+    .select('windowStartMs')
+    .select(
+      sql<number>`sum(length(response) + coalesce(length(scrubbed), 0))
+        over (order by "windowStartMs" desc)`.as('bytes'),
+    )
+    .where(sql<boolean>`"windowStartMs" >= coalesce((${last.limit(1)}), 0)`)
+  const query = tx.build
+    .selectFrom(step.as('step'))
+    .select([
+      sql<number | null>`min("windowStartMs")`.as('firstMs'),
+      sql<number>`max(bytes)`.as('bytes'),
+      sql<number | null>`max(case when bytes > ${restBytes} then "windowStartMs" end)`.as(
+        'excessMs',
+      ),
+    ])
+  return tx.run(query)
 }
 
 /**

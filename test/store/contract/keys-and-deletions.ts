@@ -176,10 +176,10 @@ export const keysAndDeletionsContract = {
         ['names s1', null],
       ],
     )
+    // Both responses of 8 bytes began at the same time.
+    assert.equal(await queries.findExcess(store, projectId, 16), undefined)
+    assert.equal(await queries.findExcess(store, projectId, 15), now.getTime())
     await store.read(async (tx) => {
-      // Both responses of 8 bytes began at the same time.
-      assert.equal(await queries.findExcess(tx, projectId, 16), undefined)
-      assert.equal(await queries.findExcess(tx, projectId, 15), now.getTime())
       assertSameValues(await queries.findAttemptStatus(tx, { projectId, requestId: 'R1' }), {
         state: 'done',
         startedAtUtc: nowUtc,
@@ -210,8 +210,7 @@ export const keysAndDeletionsContract = {
           { response: Buffer.alloc(10), scrubbed: Buffer.alloc(5), subjectIds: [] },
         )
     })
-    const findExcess = (bytesMax: number) =>
-      store.read((tx) => queries.findExcess(tx, projectId, bytesMax))
+    const findExcess = (bytesMax: number) => queries.findExcess(store, projectId, bytesMax)
     assert.equal(await findExcess(45), undefined)
     assert.equal(await findExcess(44), 1)
     assert.equal(await findExcess(29), 2)
@@ -224,4 +223,37 @@ export const keysAndDeletionsContract = {
     assert.equal((await statusOf('b2'))?.isResponseStored, false)
     assert.equal((await statusOf('b3'))?.isResponseStored, true)
   },
+
+  'the stored bytes of a project are exact beyond one step, and each step reads at most its rows':
+    async ({ store, project: { projectId }, keyId }: StoreFixture) => {
+      const other = { keyId, action: 'svc.detect', fingerprint: Buffer.alloc(32), token: 't' }
+      const times = { reservedMicros: 0n, deadlineMs: 0, state: 'done', code: 'OK' } as const
+      const values = { ...other, ...times, projectId, response: Buffer.alloc(10) }
+      // The limit of a step is between two calls that began at the same time.
+      const rows = Array.from({ length: 5200 }, (_, number) => ({
+        ...values,
+        requestId: `r${number}`,
+        windowStartMs: 1000 + Math.floor((number + 1) / 2),
+      }))
+      for (let from = 0; from < rows.length; from += 400) {
+        const part = rows.slice(from, from + 400)
+        await store.write((tx) => tx.run(tx.build.insertInto('attempts').values(part)))
+      }
+      let reads = 0
+      const read: typeof store.read = (job) => {
+        reads += 1
+        return store.read(job)
+      }
+      const find = (bytesMax: number) => queries.findExcess({ ...store, read }, projectId, bytesMax)
+      assert.equal(await find(52_000), undefined)
+      // Two steps, and one that finds nothing.
+      assert.equal(reads, 3)
+      assert.equal(await find(51_999), 1000)
+      // 5001 calls began at or after 1100.
+      assert.equal(await find(50_010), 1099)
+      assert.equal(await find(50_009), 1100)
+      const step = { projectId, beforeMs: 9999, restBytes: 0 }
+      const [sum] = await store.read((tx) => queries.addStoredBytes(tx, step))
+      assertSameValues({ ...sum }, { firstMs: 1100, bytes: 50_010, excessMs: 3600 })
+    },
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addStoredBytes } from '../../../src/store/gate/stored-responses.ts'
 import { deleteOldDeliveries, expireDeliveries } from '../../../src/store/webhooks/deliveries.ts'
 import { findWebhooks } from '../../../src/store/webhooks/webhooks.ts'
 import type { Tx } from '../../../src/store/database.ts'
 import { onBothEngines } from '../../support/plans/explain-reads.ts'
-import { assertIndexed } from '../../support/plans/plan-checks.ts'
+import { assertIndexed, conditionOf, sorted } from '../../support/plans/plan-checks.ts'
 
 test('Webhooks read no deliveries but the pending ones and that of the last attempt', () =>
   onBothEngines(async ({ explain }) => {
@@ -30,4 +31,14 @@ test('Old deliveries of each state are found by an index, without those of other
         'queuedAtMs',
       ])
     assertIndexed(await explain((tx) => expireDeliveries(tx as Tx, old)), ['state', 'queuedAtMs'])
+  }))
+
+test('The stored responses of a project are added up from an index, without those of others', () =>
+  onBothEngines(async ({ explain }) => {
+    const step = { projectId: 'p', beforeMs: 9, restBytes: 5 }
+    const [sum] = await explain((tx) => addStoredBytes(tx, step))
+    // The end of a step and its rows.
+    assert.equal(sum?.plan.match(/ attempts_stored /gu)?.length, 2, sum?.plan)
+    assert.doesNotMatch(sum?.plan ?? '', sorted)
+    assert.match(sum?.plan ?? '', new RegExp(conditionOf('windowStartMs'), 'u'))
   }))

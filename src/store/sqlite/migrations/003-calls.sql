@@ -28,6 +28,9 @@ create index attempts_running on attempts (deadlineMs) where state = 'running'
 
 create index attempts_by_age on attempts (windowStartMs)
 
+-- The stored responses of a project, which are added up and dropped at the limit of their bytes.
+create index attempts_stored on attempts (projectId, windowStartMs) where response is not null
+
 create table responseSubjects (
   subjectId text not null, projectId text not null, requestId text not null,
   primary key (subjectId, projectId, requestId),
