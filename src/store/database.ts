@@ -201,7 +201,7 @@ type SqlDialect = {
   readonly joinTexts: (texts: RawBuilder<string>, separator: string) => RawBuilder<string>
   /** The bytes of a column in all rows, one after another. */
   readonly joinBytes: (column: string) => RawBuilder<Uint8Array>
-  /** A column for which the planner must not use an index: another index has the rows' order. */
+  /** A column without use of an index: another has the rows' order, or finds fewer rows. */
   readonly withoutIndex: (column: string) => RawBuilder<string>
   /** The existing triggers that prevent changes of rows: `name`, `tableName`. */
   readonly immutabilityTriggers: RawBuilder<unknown>

@@ -1,5 +1,5 @@
 import type { FaceRow, SubjectRow } from '../gallery-schema.ts'
-import { type ReadTx, type Tx, sql } from '../database.ts'
+import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 import { findSubjectTemplates, type StoredTemplate } from './templates.ts'
 
@@ -148,12 +148,12 @@ type FaceMove = Omit<SubjectChange, 'subjectId'> & {
   readonly faceIds?: readonly string[]
 }
 
-/** Finds the subjects of faces of a gallery. */
+/** Finds the subjects of faces of a gallery, on SQLite also by the primary key. */
 export function findFaceOwners(tx: ReadTx, galleryId: string, faceIds: readonly string[]) {
   const query = tx.build
     .selectFrom('faces')
     .select(['faceId', 'subjectId'])
-    .where('galleryId', '=', galleryId)
+    .where(dialectOf(tx.build).withoutIndex('galleryId'), '=', galleryId)
   return tx.run(query.where('faceId', 'in', faceIds))
 }
 

@@ -25,32 +25,29 @@ export async function findSubject(
 
 /** Finds subjects of the gallery by their ids, in one statement and in no particular order. */
 export async function findSubjectsByIds(
-  reading: ReadTx,
+  tx: ReadTx,
   galleryId: string,
   subjectIds: readonly string[],
 ): Promise<readonly SubjectRow[]> {
   if (subjectIds.length === 0) return []
-  return reading.run(
-    reading.build
-      .selectFrom('subjects')
-      .selectAll()
-      .where('galleryId', '=', galleryId)
-      .where('subjectId', 'in', subjectIds),
-  )
+  return tx.run(selectByIds(tx, galleryId, subjectIds).selectAll())
 }
 
 /** Finds the names of subjects of the gallery. Whole rows of 1,000 subjects take much longer. */
 export async function findSubjectNames(
-  { build, run }: ReadTx,
+  tx: ReadTx,
   galleryId: string,
   subjectIds: readonly string[],
 ) {
   if (subjectIds.length === 0) return []
-  const query = build
-    .selectFrom('subjects')
-    .select(['subjectId', 'externalId', 'displayName', 'expiresAtUtc'])
-    .where('galleryId', '=', galleryId)
-  return run(query.where('subjectId', 'in', subjectIds))
+  const query = selectByIds(tx, galleryId, subjectIds)
+  return tx.run(query.select(['subjectId', 'externalId', 'displayName', 'expiresAtUtc']))
+}
+
+/** For more than two ids, SQLite would read an index of the whole gallery, not the primary key. */
+function selectByIds({ build }: ReadTx, galleryId: string, subjectIds: readonly string[]) {
+  const query = build.selectFrom('subjects').where('subjectId', 'in', subjectIds)
+  return query.where(dialectOf(build).withoutIndex('galleryId'), '=', galleryId)
 }
 
 /** Inserts a subject with a new key. */
@@ -165,7 +162,9 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
   const { galleryId, externalId, group, text, attribute, subjectIds } = filter
   const { unexpiredAtUtc: nowUtc, createdFromUtc, createdToUtc } = filter
   const { searchTextContains, withoutIndex } = dialectOf(tx.build)
-  let query = tx.build.selectFrom('subjects')
+  let query = subjectIds
+    ? selectByIds(tx, galleryId, subjectIds)
+    : tx.build.selectFrom('subjects').where('galleryId', '=', galleryId)
   const period = { from: createdFromUtc, to: createdToUtc }
   if (!isInTimeOrder(filter)) query = whereBetween(query, withoutIndex('createdAtUtc'), period)
   if (nowUtc !== undefined)
@@ -193,11 +192,7 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
           .where('value', '=', attribute.value),
       ),
     )
-  if (text !== undefined) query = query.where(searchTextContains(foldText(text)))
-  // A few ids are found faster by the primary key than in the order of the list.
-  return subjectIds === undefined
-    ? query.where('galleryId', '=', galleryId)
-    : query.where(withoutIndex('galleryId'), '=', galleryId).where('subjectId', 'in', subjectIds)
+  return text === undefined ? query : query.where(searchTextContains(foldText(text)))
 }
 
 export type GroupName = { readonly galleryId: string; readonly name: string }

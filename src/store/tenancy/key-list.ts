@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { ListCount } from '../../lib/limits/list-limits.ts'
-import { type ReadTx, sql } from '../database.ts'
+import { type ReadTx, dialectOf, sql } from '../database.ts'
 import * as keys from './keys.ts'
 import type { Database, KeyRow } from '../schema.ts'
 import { galleryIdOf } from './projects.ts'
@@ -106,7 +106,8 @@ export async function keyNames(tx: ReadTx, accountId?: string, keyIds?: readonly
     .selectFrom('keys')
     .innerJoin('projects', 'projects.projectId', 'keys.projectId')
     .select(['keyId', 'keys.name'])
-  if (accountId !== undefined) query = query.where('accountId', '=', accountId)
+  const account = keyIds ? dialectOf(tx.build).withoutIndex('accountId') : sql.ref('accountId')
+  if (accountId !== undefined) query = query.where(account, '=', accountId)
   if (keyIds) query = query.where('keyId', 'in', keyIds)
   return new Map((await tx.run(query)).map(({ keyId, name }) => [keyId, name]))
 }
