@@ -207,6 +207,8 @@ type SqlDialect = {
   readonly immutabilityTriggers: RawBuilder<unknown>
   /** Amounts of money that are not whole numbers: `place`, `type`. */
   readonly fractionalAmounts: RawBuilder<unknown>
+  /** Whether a join can read some rows for each row of another table. */
+  readonly hasLateralJoins: boolean
   /** Whether several writers lock rows; SQLite has one writer. */
   readonly hasRowLocks: boolean
 }
@@ -237,6 +239,7 @@ const sqlite: SqlDialect = {
       union all select 'call ' || callId, typeof(meteredMicros) from calls
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer'`,
+  hasLateralJoins: false,
   hasRowLocks: false,
 }
 
@@ -257,6 +260,7 @@ const postgres: SqlDialect = {
     from information_schema.columns join information_schema.tables using (table_schema, table_name)
     where table_schema = current_schema() and table_type = 'BASE TABLE'
       and column_name like '%Micros' and data_type <> 'bigint'`,
+  hasLateralJoins: true,
   hasRowLocks: true,
 }
 

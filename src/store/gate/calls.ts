@@ -79,7 +79,7 @@ export function countLoggedCalls(source: ListSource, filter: Omit<CallFilter, 'l
 }
 
 function findLatencies(tx: ReadTx, part: CallFilter): Promise<readonly CallLatency[]> {
-  return tx.run(pageOfCalls(tx.build, part).select(['callId', 'latencyMs']))
+  return tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'latencyMs']))
 }
 
 /** Returns the position after a step; undefined at the end, and if an index finds few rows. */
@@ -91,17 +91,35 @@ async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor |
   return (await tx.run(step.select(['atMs', 'callId']).offset(stepRows - 1)))[0]
 }
 
-function pageOfCalls(db: Database, filter: CallFilter) {
-  const { accountId, after, upTo, sort: { isDescending } = newestFirst } = filter
-  let query = matchingCalls(db, filter)
-  // The index on projects must not be used: rows are read in the order of time.
-  if (accountId !== undefined)
-    query = query.where(
-      dialectOf(db).withoutIndex('calls.projectId'),
-      'in',
-      accountProjectIds(db, accountId),
-    )
-  return selectPage(query, {
+/** @param isSorted without it, PostgreSQL may read any calls up to the limit. */
+function pageOfCalls(db: Database, filter: CallFilter, isSorted = true) {
+  const { accountId, limit } = filter
+  const { withoutIndex, hasLateralJoins } = dialectOf(db)
+  const matching = matchingCalls(db, filter)
+  if (accountId === undefined) return sortCalls(matching, filter)
+  const projects = accountProjectIds(db, accountId)
+  // SQLite must not use the index on projects: rows are read in the order of time.
+  if (isSelective(filter) || !hasLateralJoins)
+    return sortCalls(matching.where(withoutIndex('calls.projectId'), 'in', projects), filter)
+  // The log of all accounts can have millions of calls for each one of this account.
+  const ofProject = sortCalls(matching.whereRef('calls.projectId', '=', sql`p."projectId"`), filter)
+  const rows = sql`(select c.* from ${projects} p cross join lateral ${ofProject.selectAll()} c)`
+  const calls = db.selectFrom(rows.as('calls')) as typeof matching
+  return isSorted ? sortCalls(calls, filter) : calls.limit(limit)
+}
+
+/** Whether an index has few calls for the filter: those of a key, a project or a request, or failures. */
+function isSelective({ result, code, outcome, nearMiss, ...filter }: CallFilter): boolean {
+  const { keyId, projectId, requestId, requestIdPrefix } = filter
+  const isFailure = result === 'failed' || (code !== undefined && code !== 'OK')
+  const isUnsuccessful = isFailure || (outcome !== undefined && !isSuccess(outcome))
+  const indexed = keyId ?? projectId ?? requestId ?? requestIdPrefix
+  return indexed !== undefined || isUnsuccessful || nearMiss === true
+}
+
+function sortCalls(calls: ReturnType<typeof matchingCalls>, filter: CallFilter) {
+  const { after, upTo, sort: { isDescending } = newestFirst } = filter
+  return selectPage(calls, {
     columns: ['atMs', 'callId'],
     from: filter.fromMs,
     to: filter.toMs,
