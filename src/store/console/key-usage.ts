@@ -1,4 +1,5 @@
-import { type ReadTx, sql } from '../database.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ReadTx, type Store, sql } from '../database.ts'
 import { accountProjectIds } from '../tenancy/projects.ts'
 
 export type KeyUsageFilter = {
@@ -10,14 +11,21 @@ export type KeyUsageFilter = {
 }
 
 /**
- * Sums the hourly counts of each key in the whole period and in its recent part, by an index of key
- * and hour. Keys without calls are left out.
+ * Sums the hourly counts of each key in the whole period and in its recent part. Keys without calls are
+ * left out. Each key is a separate read, so that calls run in between: it has thousands of counts.
  */
-export async function sumKeyUsage(
-  tx: ReadTx,
-  { accountId, keyIds, fromMs, recentFromMs }: KeyUsageFilter,
-) {
-  if (keyIds.length === 0) return []
+export async function sumKeyUsage({ read }: Pick<Store, 'read'>, filter: KeyUsageFilter) {
+  const rows: Awaited<ReturnType<typeof sumOneKey>>[number][] = []
+  for (const keyId of new Set(filter.keyIds)) {
+    rows.push(...(await read((tx) => sumOneKey(tx, keyId, filter))))
+    await nextTurn()
+  }
+  return rows
+}
+
+/** Finds the counts by an index of key and hour. */
+function sumOneKey(tx: ReadTx, keyId: string, filter: KeyUsageFilter) {
+  const { accountId, fromMs, recentFromMs } = filter
   const isFailed = sql`code <> 'OK'`
   const isRecent = sql`"hourMs" >= ${sql.lit(recentFromMs)}`
   const sum = <T>(column: string, condition = sql`true`) =>
@@ -35,7 +43,7 @@ export async function sumKeyUsage(
       sum<bigint>('costMicros', isRecent).as('recentCostMicros'),
       sum<bigint>('meteredMicros', isRecent).as('recentMeteredMicros'),
     ])
-    .where('keyId', 'in', [...keyIds])
+    .where('keyId', '=', keyId)
     .where('hourMs', '>=', fromMs)
     .where('projectId', 'in', accountProjectIds(tx.build, accountId))
     .groupBy('keyId')

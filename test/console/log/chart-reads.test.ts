@@ -37,6 +37,24 @@ test('A chart is read day by day: no read blocks the server or exceeds the time 
   assert.ok(reads > 4 * 30, `overview: ${reads} reads`)
 })
 
+test('The usage of several keys is read key by key', async () => {
+  const { gallery, projectId, owner } = testConsole
+  const keyIds = [newId(), newId(), newId()]
+  for (const keyId of keyIds)
+    await fillCalls(gallery.database.store, { projectId, keyId, count: 2 })
+  const readsOf = async (ids: readonly string[]) => {
+    const readsBefore = readCount()
+    const { body } = assertOk(await owner.get(`/key-usage?keyIds=${ids.join(',')}`))
+    const calls = body.items.map(({ month }: { month: { calls: number } }) => month.calls)
+    assert.deepEqual(
+      calls,
+      ids.map(() => 2),
+    )
+    return readCount() - readsBefore
+  }
+  assert.equal((await readsOf(keyIds)) - (await readsOf(keyIds.slice(0, 1))), 2)
+})
+
 const manyKeys = 1100
 const hours = 4
 

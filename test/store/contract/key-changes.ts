@@ -144,8 +144,7 @@ export const keyChangesContract = {
     for (const hours of [-3, -2]) await at(hours, 'NO_FACE_FOUND')
     const fromMs = startMs - 3 * hourMs
     const filter = { accountId, keyIds: [keyId, 'other'], fromMs, recentFromMs: fromMs + hourMs }
-    const sum = (change: object) =>
-      store.read((tx) => queries.sumKeyUsage(tx, { ...filter, ...change }))
+    const sum = (change: object) => queries.sumKeyUsage(store, { ...filter, ...change })
     assertSameValues(await sum({}), [
       {
         keyId,

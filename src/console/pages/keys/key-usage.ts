@@ -40,7 +40,7 @@ export const getKeyUsage = defineRead({
     const fromMs = currentHourMs - (monthHours - 1) * hourMs
     const { accountId } = identity
     const filter = { accountId, keyIds: query.keyIds, fromMs, recentFromMs }
-    const rows = await store.read((tx) => sumKeyUsage(tx, filter))
+    const rows = await sumKeyUsage(store, filter)
     return {
       dayFromUtc: new Date(recentFromMs).toISOString(),
       monthFromUtc: new Date(fromMs).toISOString(),
