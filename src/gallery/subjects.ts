@@ -162,7 +162,8 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
       findSubjects(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
     /** Counts the subjects of a list. */
     count: async (filter: SubjectFilter) => {
-      const { galleryId, limit: _limit, after: _after, sort: _sort, ...conditions } = filter
+      const { galleryId, limit: _limit, signal: _signal, ...listed } = filter
+      const { after: _after, sort: _sort, ...conditions } = listed
       if (Object.values(conditions).some((condition) => condition !== undefined))
         return countSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() })
       // Without conditions the gallery has a counter.

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { noSuchRoute, unavailable } from '../lib/errors.ts'
+import { HttpError, noSuchRoute, unavailable } from '../lib/errors.ts'
 import { addressWithoutPort } from '../lib/limits/client-network.ts'
 import type { Log } from '../lib/log.ts'
 import { currentRequestId } from '../lib/observability/call-trace.ts'
@@ -227,7 +227,8 @@ function toHttpRequest(
   const address = `${request.protocol}://${request.host}`
   const disconnected = new AbortController()
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) disconnected.abort()
+    if (reply.raw.writableFinished) return
+    disconnected.abort(new HttpError(499, 'The client disconnected.'))
   })
   return {
     ...head,

@@ -30,6 +30,8 @@ export type ListOrder<Position> = {
   /** The last row to read; undefined: the end of the list. */
   readonly upTo?: Position | undefined
   readonly limit: number
+  /** Ends a search in steps with the reason of its abort. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Times `>= fromMs` and `< toMs`. */
@@ -133,6 +135,7 @@ export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
     if (found.length >= filter.limit || !upTo) return found
     after = upTo
     await nextTurn()
+    filter.signal?.throwIfAborted()
   }
 }
 

@@ -182,7 +182,7 @@ async function runRoute(route: ConsoleRoute, call: ConsoleContext): Promise<Http
 function whileConnected(call: ConsoleContext): ConsoleContext {
   const { store } = call.services
   const read: typeof store.read = async (job) => {
-    if (call.request.signal.aborted) throw new HttpError(499, 'The client disconnected.')
+    call.request.signal.throwIfAborted()
     return store.read(job)
   }
   return { ...call, services: { ...call.services, store: { ...store, read } } }

@@ -61,6 +61,8 @@ type RestCall<Query, Body, PathParams> = {
   readonly services: Services
   readonly gate: Pick<Gate, 'describeKey'>
   readonly models: readonly ModelInUse[]
+  /** Aborts when the client has left. */
+  readonly signal: AbortSignal
 }
 
 /** Infers the types of `run` from the schemas. */
@@ -123,7 +125,7 @@ async function readCall(
     const input = checkInput(route, request, sentBody)
     const { gate, services, models = [] } = options
     const run = (admitted: KeyCaller) =>
-      route.run({ ...input, caller: admitted, services, gate, models })
+      route.run({ ...input, caller: admitted, services, gate, models, signal: request.signal })
     const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
     return { caller, content, describeRequest }
   } catch (error) {

@@ -54,7 +54,7 @@ export const listSubjects = defineRoute({
     .object({ items: z.array(subject), nextCursor, ...totalFields })
     .meta({ id: 'SubjectPage' }),
   example: { items: [examples['svc.updateSubject'].value], nextCursor: null },
-  run: async ({ query, caller, services: { subjects } }) => {
+  run: async ({ query, caller, signal, services: { subjects } }) => {
     const sort = sortOf(query.sort)
     const position = unpackCursor(query.cursor, cursorSchemas[query.sort])
     const filter = {
@@ -68,6 +68,7 @@ export const listSubjects = defineRoute({
       sort,
       after: position && { value: position[0], subjectId: position[1] },
       limit: query.limit + 1,
+      signal,
     }
     const counted = query.total === 'true' && toTotal(await subjects.count(filter))
     const found = await subjects.list(filter, (reading, rows) =>

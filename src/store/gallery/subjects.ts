@@ -111,6 +111,8 @@ export type SubjectFilter = {
   /** The position of the last subject to read; undefined: the end of the gallery. */
   readonly upTo?: SubjectCursor | undefined
   readonly limit: number
+  /** Ends a search with the reason of its abort: the client has left. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Finds subjects, by default in the order of their enrollment: new ones appear on the last page. */

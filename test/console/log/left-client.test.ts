@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { newId } from '../../../src/lib/ids.ts'
 import { requireAccountScope } from '../../../src/lib/account-context.ts'
 import { fillCalls } from '../../support/console/fill-calls.ts'
-import { assertOk, startConsole } from '../../support/console/test-console.ts'
+import { startConsole, type TestConsole } from '../../support/console/test-console.ts'
+import { fillSubjects } from '../../support/gallery/fill-subjects.ts'
 
-test('A search of the request log ends when its client has left', async () => {
-  let readCount = 0
-  let onRead = async (): Promise<void> => {}
-  await using testConsole = await startConsole({
+let testConsole: TestConsole
+let readCount = 0
+let onRead = async (): Promise<void> => {}
+before(async () => {
+  testConsole = await startConsole({
     wrapStore: (store) => ({
       ...store,
       read: async (job) => {
@@ -22,17 +24,26 @@ test('A search of the request log ends when its client has left', async () => {
       },
     }),
   })
-  const { owner, url, projectId, gallery } = testConsole
-  const keyId = newId()
-  await fillCalls(gallery.database.store, { projectId, keyId, count: 40_000 })
-  const path = '/log?period=30d&outcome=live'
-  const countReads = async (search: () => Promise<unknown>) => {
-    const before = readCount
-    await search()
-    return readCount - before
+})
+after(() => testConsole[Symbol.asyncDispose]())
+
+type Search = { readonly path: string; readonly headers: Readonly<Record<string, string>> }
+
+async function countReads(search: () => Promise<unknown>): Promise<number> {
+  const readsBefore = readCount
+  await search()
+  return readCount - readsBefore
+}
+
+/** Checks that a search reads no further step after its client left during a read. */
+async function assertEnds({ path, headers }: Search, leavingRead: number): Promise<void> {
+  const url = `${testConsole.url}${path}`
+  const searchAgain = async () => {
+    const response = await fetch(url, { headers })
+    assert.equal(response.status, 200, await response.text())
   }
-  const complete = await countReads(async () => assertOk(await owner.get(path)))
-  assert.ok(complete > 8, `${complete} reads`)
+  const complete = await countReads(searchAgain)
+  assert.ok(complete > 8, `${path}: ${complete} reads`)
 
   const closed = Promise.withResolvers<void>()
   subscribe('http.server.request.start', (message) => {
@@ -40,19 +51,45 @@ test('A search of the request log ends when its client has left', async () => {
     response.once('close', () => response.writableFinished || closed.resolve())
   })
   const client = new AbortController()
-  // The client leaves during the second read, which ends after the server has noticed it.
-  const leavesAt = readCount + 2
+  // The client leaves during a read, which ends after the server has noticed it.
+  const leavesAt = readCount + leavingRead
   onRead = async () => {
     if (readCount !== leavesAt) return
     client.abort()
     await closed.promise
   }
-  const options = { headers: { cookie: owner.cookie() }, signal: client.signal }
   const reads = await countReads(async () => {
-    await assert.rejects(fetch(`${url}/console/v1${path}`, options))
+    await assert.rejects(fetch(url, { headers, signal: client.signal }))
     await closed.promise
     // Its steps would alternate with those of the other search.
-    assertOk(await owner.get(path))
+    await searchAgain()
   })
-  assert.equal(reads, 2 + complete)
+  assert.equal(reads, leavingRead + complete, path)
+}
+
+test('A search of the request log ends when its client has left', async () => {
+  const { owner, projectId, gallery } = testConsole
+  await fillCalls(gallery.database.store, { projectId, keyId: newId(), count: 40_000 })
+  const headers = { cookie: owner.cookie() }
+  await assertEnds({ path: '/console/v1/log?period=30d&outcome=live', headers }, 2)
+})
+
+test('A search of subjects and its count end when their client has left, by the API and the console', async () => {
+  const { owner, gallery } = testConsole
+  const { project, key } = await gallery.createProjectClient({
+    galleryMode: 'isolated',
+    accountId:
+      (await gallery.database.store.db.selectFrom('users').select('accountId').execute())[0]
+        ?.accountId ?? '',
+  })
+  await fillSubjects(gallery, project, 45_000)
+  const byKey = { 'x-api-key': key }
+  const bySession = { cookie: owner.cookie() }
+  const ofProject = `/console/v1/projects/${project.projectId}/subjects?q=unknown`
+  for (const search of [
+    { path: '/v1/subjects?q=unknown', headers: byKey },
+    { path: '/v1/subjects?q=unknown&total=true', headers: byKey },
+    { path: ofProject, headers: bySession },
+  ])
+    await assertEnds(search, 4)
 })

@@ -63,7 +63,8 @@ async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter
   const { fromUtc, toUtc } = input.resolveTimeRange(range, call.services.clock())
   const { galleryId } = await call.services.store.read((tx) => input.requireProject(tx, call))
   const times = { createdFromUtc: fromUtc?.toISOString(), createdToUtc: toUtc?.toISOString() }
-  return { galleryId, text, externalId, group, subjectIds, ...times }
+  const { signal } = call.request
+  return { galleryId, text, externalId, group, subjectIds, ...times, signal }
 }
 
 export const getSubject = defineRead({

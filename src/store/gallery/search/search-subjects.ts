@@ -46,6 +46,7 @@ export async function readSubjects<T extends { readonly subjectId: string }>(
   const listed: SubjectAtPosition<T>[] = []
   for (let from = 0; from < page.length; from += stepSubjects) {
     if (from > 0) await nextEventLoopTurn()
+    filter.signal?.throwIfAborted()
     const step = page.slice(from, from + stepSubjects)
     const subjectIds = step.map(({ subjectId }) => subjectId)
     const loaded = await source.read(async (reading) =>
