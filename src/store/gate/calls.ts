@@ -109,12 +109,11 @@ function pageOfCalls(db: Database, filter: CallFilter, isSorted = true) {
 }
 
 /** Whether an index has few calls for the filter: those of a key, a project or a request, or failures. */
-function isSelective({ result, code, outcome, nearMiss, ...filter }: CallFilter): boolean {
-  const { keyId, projectId, requestId, requestIdPrefix } = filter
-  const isFailure = result === 'failed' || (code !== undefined && code !== 'OK')
-  const isUnsuccessful = isFailure || (outcome !== undefined && !isSuccess(outcome))
-  const indexed = keyId ?? projectId ?? requestId ?? requestIdPrefix
-  return indexed !== undefined || isUnsuccessful || nearMiss === true
+function isSelective({ result, code = 'OK', outcome, nearMiss, ...filter }: CallFilter): boolean {
+  const indexed = filter.keyId ?? filter.projectId ?? filter.requestId ?? filter.requestIdPrefix
+  const isUnsuccessful = outcome !== undefined && !isSuccess(outcome)
+  const isFailure = result === 'failed' || code !== 'OK' || isUnsuccessful
+  return indexed !== undefined || isFailure || nearMiss === true
 }
 
 function sortCalls(calls: ReturnType<typeof matchingCalls>, filter: CallFilter) {
