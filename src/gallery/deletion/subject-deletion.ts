@@ -11,7 +11,7 @@ import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
 import { findSubjects, removeSubject, updateSubjectRow } from '../../store/gallery/subjects.ts'
 import { findProjectVisitors } from '../../store/gallery/visitors.ts'
-import { scrubResponses } from '../../store/gate/stored-responses.ts'
+import { namesMoreThan, scrubResponses } from '../../store/gate/stored-responses.ts'
 
 /**
  * Deletes a subject with all its data and adds a deletion record.
@@ -79,6 +79,21 @@ export async function eraseSubject(
   return faceIds.length
 }
 
+/** Responses per transaction: those of a camera that matches one person for a day take seconds. */
+const scrubBatchSize = 100
+
+/**
+ * Removes a subject from most of the stored responses that name it. To be called before the transaction
+ * that deletes it, which removes it from the others.
+ */
+export async function scrubManyResponses(
+  { read, write }: Pick<Store, 'read' | 'write'>,
+  subjectId: string,
+): Promise<void> {
+  while (await read((reading) => namesMoreThan(reading, subjectId, scrubBatchSize)))
+    await write((tx) => scrubResponses(tx, subjectId, scrubBatchSize))
+}
+
 type DeleteSubjectsOptions = {
   readonly store: Store
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
@@ -134,8 +149,9 @@ export async function deleteSubjects(
   let hasMore = false
   for (;;) {
     // Usually there is nothing to delete: then no write transaction is needed.
-    const part: SubjectsToDelete = { after, limit: 1 }
-    if ((await store.read((reading) => findSubjects(reading, part))).length === 0) {
+    const part: SubjectsToDelete = { after, limit: deleteBatchSize }
+    const found = await store.read((reading) => findSubjects(reading, part))
+    if (found.length === 0) {
       if (!after) break
       // Subjects may have been added before this position meanwhile.
       after = undefined
@@ -144,6 +160,7 @@ export async function deleteSubjects(
     const limit = Math.min(deleteBatchSize, subjectsMax - records.length)
     hasMore = limit === 0
     if (hasMore) break
+    for (const { subjectId } of found.slice(0, limit)) await scrubManyResponses(store, subjectId)
     const deleted = await store.write(async (tx) =>
       mapSequential(await lockSubjects(tx, findSubjects, { ...part, limit }), async (subject) => ({
         subject,

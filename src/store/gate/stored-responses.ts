@@ -3,13 +3,29 @@ import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { stepRows } from '../lists.ts'
 import type { CallRow } from '../schema.ts'
 
-/** Replaces every stored response that names the subject by its version without subjects. */
-export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
-  const namesSubject = sql<boolean>`("projectId", "requestId") in
-    (select "projectId", "requestId" from "responseSubjects" where "subjectId" = ${subjectId})`
+/** Replaces the stored responses that name the subject, by default all, by their versions without subjects. */
+export async function scrubResponses(tx: Tx, subjectId: string, limit?: number): Promise<void> {
+  const named = tx.build
+    .selectFrom('responseSubjects')
+    .select(['projectId', 'requestId'])
+    .where('subjectId', '=', subjectId)
+    .orderBy('projectId')
+    .orderBy('requestId')
+  const page = limit === undefined ? named : named.limit(limit)
+  const isNamed = sql<boolean>`("projectId", "requestId") in ${page}`
   const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
-  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(namesSubject))
-  await tx.run(tx.build.deleteFrom('responseSubjects').where('subjectId', '=', subjectId))
+  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(isNamed))
+  const names = tx.build.deleteFrom('responseSubjects').where('subjectId', '=', subjectId)
+  await tx.run(names.where(isNamed))
+}
+
+/** Returns whether more than `limit` stored responses name the subject. */
+export async function namesMoreThan(tx: ReadTx, subjectId: string, limit: number) {
+  const query = tx.build
+    .selectFrom('responseSubjects')
+    .select('requestId')
+    .where('subjectId', '=', subjectId)
+  return (await tx.run(query.limit(1).offset(limit))).length > 0
 }
 
 /**

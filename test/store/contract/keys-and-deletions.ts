@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { scrubManyResponses } from '../../../src/gallery/deletion/subject-deletion.ts'
 import { chargeCall } from '../../support/billing/charge-call.ts'
 import { queries } from './tracked-queries.ts'
 import {
@@ -187,6 +188,46 @@ export const keysAndDeletionsContract = {
       })
       assert.equal(await queries.findAttemptStatus(tx, { projectId, requestId: 'r9' }), undefined)
     })
+  },
+
+  'many stored responses that name a subject are replaced in several transactions': async ({
+    store,
+    project,
+    keyId,
+  }: StoreFixture) => {
+    const { projectId } = project
+    const times = { nowMs: now.getTime(), windowStartMs: now.getTime() }
+    const call = { projectId, keyId, action: 'svc.identify', ...times, amountMicros: 0n }
+    const stored = { response: Buffer.from('names s1'), scrubbed: Buffer.from('no names') }
+    await store.write(async (tx) => {
+      for (let number = 0; number < 250; number++)
+        await chargeCall(
+          tx,
+          { ...call, requestId: `r${number}` },
+          { ...stored, subjectIds: ['s1', 's2'] },
+        )
+    })
+    const countNamed = async (subjectId: string) => {
+      const named = store.db.selectFrom('responseSubjects').select('requestId')
+      return (await named.where('subjectId', '=', subjectId).execute()).length
+    }
+    let writes = 0
+    const counting: typeof store.write = (job) => {
+      writes += 1
+      return store.write(job)
+    }
+    await scrubManyResponses({ read: store.read, write: counting }, 's1')
+    assertSameValues([writes, await countNamed('s1'), await countNamed('s2')], [2, 50, 250])
+    const replaced = await store.db
+      .selectFrom('attempts')
+      .select('requestId')
+      .where('scrubbed', 'is', null)
+      .execute()
+    assert.equal(replaced.length, 200)
+    await store.write((tx) => queries.scrubResponses(tx, 's1'))
+    assert.equal(await countNamed('s1'), 0)
+    assert.equal(await store.read((tx) => queries.namesMoreThan(tx, 's2', 250)), false)
+    assert.equal(await store.read((tx) => queries.namesMoreThan(tx, 's2', 249)), true)
   },
 
   'the oldest responses beyond the bytes of a project are found and dropped': async ({
