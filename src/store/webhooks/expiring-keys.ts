@@ -17,6 +17,10 @@ export type ExpiringKeyFilter = {
   readonly limit: number
 }
 
+/** SQLite evaluates it once for each project, and reads only keys of projects that it finds. */
+const receivesNotices = sql<boolean>`exists (select 1 from webhooks
+  where webhooks."projectId" = projects."projectId" and events like '%"key.expiring"%')`
+
 /** Finds valid keys that expire soon, of projects with a webhook that receives `key.expiring`. */
 export function findExpiringKeys(
   tx: ReadTx,
@@ -33,11 +37,7 @@ export function findExpiringKeys(
     .where((row) =>
       row.or([row('expiryNoticeDays', 'is', null), row('expiryNoticeDays', '>', noticeDays)]),
     )
-    .where(
-      sql<boolean>`exists (select 1 from webhooks where webhooks."projectId" = keys."projectId"
-        and events like '%"key.expiring"%')`,
-    )
-    .where('projectId', 'in', unfrozenProjects(tx))
+    .where('projectId', 'in', unfrozenProjects(tx).where(receivesNotices))
   return tx.run(query.orderBy('expiresAtUtc').limit(limit))
 }
 

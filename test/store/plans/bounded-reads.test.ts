@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addStoredBytes } from '../../../src/store/gate/stored-responses.ts'
 import { deleteOldDeliveries, expireDeliveries } from '../../../src/store/webhooks/deliveries.ts'
+import { findExpiringKeys } from '../../../src/store/webhooks/expiring-keys.ts'
 import { findWebhooks } from '../../../src/store/webhooks/webhooks.ts'
 import type { Tx } from '../../../src/store/database.ts'
-import { onBothEngines } from '../../support/plans/explain-reads.ts'
+import { onBothEngines, onSqlite } from '../../support/plans/explain-reads.ts'
 import { assertIndexed, conditionOf, sorted } from '../../support/plans/plan-checks.ts'
 
 test('Webhooks read no deliveries but the pending ones and that of the last attempt', () =>
@@ -31,6 +32,29 @@ test('Old deliveries of each state are found by an index, without those of other
         'queuedAtMs',
       ])
     assertIndexed(await explain((tx) => expireDeliveries(tx as Tx, old)), ['state', 'queuedAtMs'])
+  }))
+
+test('Deliveries that are given up are changed by their ids, without those that stay pending', () =>
+  onSqlite(async ({ explain }) => {
+    const old = { beforeMs: 1, limit: 500, error: 'too old' }
+    const [statement] = await explain((tx) => expireDeliveries(tx as Tx, old))
+    assert.match(statement?.plan ?? '', /^SEARCH webhookDeliveries .*eventId=\? AND webhookId=\?/u)
+    assert.doesNotMatch(statement?.plan ?? '', /webhookId=\? AND state=\?/u)
+  }))
+
+test('Keys are checked for their expiry only in projects with a webhook that receives it', () =>
+  onSqlite(async ({ explain }) => {
+    const filter = { nowUtc: '2026', untilUtc: '2027', noticeDays: 7, limit: 9 }
+    const [statement] = await explain((tx) => findExpiringKeys(tx, filter))
+    assert.match(
+      statement?.plan ?? '',
+      /^SEARCH keys USING INDEX keys_by_project \(projectId=\?\)/u,
+    )
+    // The condition is part of the list of projects, which is read once, not for each key.
+    assert.match(
+      statement?.sql ?? '',
+      /"projectId" in \(select "projectId" from "projects" where "isFrozen" = \? and exists \(/u,
+    )
   }))
 
 test('The stored responses of a project are added up from an index, without those of others', () =>
