@@ -90,17 +90,20 @@ export const deleteSubject = defineJsonRoute({
   method: 'DELETE',
   path: `${subjectsPath}/:subject`,
   permissions: ['svc.deleteSubject'],
-  run: (call) =>
-    changeSubjects(call, async (tx) => {
+  run: async (call) => {
+    const { subjects } = call.services
+    await subjects.prepareRemoval(await subjects.read((tx) => requireSubject(tx, call)))
+    return changeSubjects(call, async (tx) => {
       const subject = await requireSubject(tx, call)
-      await call.services.subjects.remove(tx, subject)
+      await subjects.remove(tx, subject)
       return { subject: subjectName(subject) }
-    }),
+    })
+  },
 })
 
 /** @throws ActionError SUBJECT_NOT_FOUND unless the gallery has the subject in the path. */
 async function requireSubject(
-  tx: Tx,
+  tx: ReadTx,
   { pathParams, caller, services }: CallContext & Pick<HttpRequest, 'pathParams'>,
 ) {
   const name = pathParams['subject'] ?? ''
