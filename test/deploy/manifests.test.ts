@@ -15,15 +15,11 @@ import {
 } from '../../deploy/parse-dockerfile.ts'
 import { readConfig, settings } from '../../src/config.ts'
 import { serviceRoutes } from '../../src/http/routes/service-routes.ts'
+import { withDefaults } from '../support/packaging/compose-variables.ts'
 import { rootDir } from '../support/paths.ts'
 
 const folder = path.join(rootDir, 'deploy')
 const read = (file: string): string => readFileSync(path.join(folder, file), 'utf8')
-
-/** Replaces variables such as `${NAME:-value}` by their default values. */
-function withDefaults(text: string): string {
-  return text.replaceAll(/\$\{\w+:-([^}]*)\}/gu, '$1')
-}
 
 const stages = parseDockerfile(read('Dockerfile'))
 const image = stages.at(-1)!

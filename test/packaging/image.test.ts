@@ -181,6 +181,8 @@ test('The admin service runs a command of the image', composeOptions, async () =
   assert.ok(compose)
   const { stdout } = await compose.runAdmin(['facegate', 'project', 'list'])
   assert.match(stdout, /default/u)
+  const link = await compose.runAdmin(['facegate', 'console', 'link'])
+  assert.match(link.stdout, /http:\/\/localhost\/setup#/u, 'the address of the proxy')
 })
 
 test('A server of compose.yaml that stops loses no call', composeOptions, async () => {

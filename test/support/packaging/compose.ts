@@ -15,6 +15,7 @@ import {
 import { unlimitedRates } from '../facegate/test-client.ts'
 import { freePort } from '../network/free-port.ts'
 import { rootDir } from '../paths.ts'
+import { withDefaults } from './compose-variables.ts'
 import {
   runInContainer,
   startContainer,
@@ -78,7 +79,7 @@ export async function startCompose(
   await cp(path.join(rootDir, 'deploy'), deploy, { recursive: true })
   await runTool('sh', [path.join(deploy, 'secrets.sh')])
   const text = await readFile(path.join(deploy, 'compose.yaml'), 'utf8')
-  const compose = composeFile.parse(parse(text, { merge: true }))
+  const compose = composeFile.parse(parse(withDefaults(text), { merge: true }))
   await using started = new AsyncDisposableStack()
   const cluster = started.use(await startPostgresCluster())
   await prepareDatabase(cluster, deploy)
