@@ -3,7 +3,7 @@ import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { stepRows } from '../lists.ts'
 import type { CallRow } from '../schema.ts'
 
-/** Replaces the stored responses that name the subject, by default all, by their versions without subjects. */
+/** Replaces stored responses that name the subject, by default all, by their versions without subjects. */
 export async function scrubResponses(tx: Tx, subjectId: string, limit?: number): Promise<void> {
   const named = tx.build
     .selectFrom('responseSubjects')

@@ -232,8 +232,8 @@ export async function expireDeliveries(
     .updateTable('webhookDeliveries')
     .set({ state: 'failed', error: reason })
     .where((row) => row(row.refTuple(...deliveryKey), 'in', old.$asTuple(...deliveryKey)))
-    // Not the column itself: SQLite would read every pending delivery of these webhooks by its index.
-    .where(sql<string>`state || ''`, '=', 'pending')
+    // SQLite would read every pending delivery of these webhooks by the index.
+    .where(dialectOf(tx.build).withoutIndex('state'), '=', 'pending')
     .returning('eventId')
   return (await tx.run(query)).length
 }

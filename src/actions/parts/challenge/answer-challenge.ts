@@ -34,7 +34,8 @@ type ChallengeCall = Pick<
  * frames were analyzed does not spend the attempt. A frame without exactly one face does, as a failure.
  *
  * @throws ActionError LIVENESS_SESSION_NOT_FOUND, RATE_LIMITED, INVALID_REQUEST for a wrong number of images,
- *   IMAGE_TOO_LARGE for a frame over `sessionFrameBytesMax`, and the errors of an image that cannot be analyzed.
+ *   IMAGE_TOO_LARGE for a frame over `sessionFrameBytesMax`, and the errors of an image that cannot be
+ *   analyzed.
  */
 export async function answerChallenge(call: ChallengeCall) {
   const { params, caller, services } = call

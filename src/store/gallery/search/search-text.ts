@@ -20,7 +20,8 @@ const accents = /[\u0300-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF\u20D0-\u20F0\uFE20-\uF
 
 /**
  * Returns text without the differences that a search ignores: case, accents, compatibility forms such
- * as full-width letters, invisible characters such as joiners, and kinds of white space. Both engines store and compare this form.
+ * as full-width letters, invisible characters such as joiners, and kinds of white space. Both engines
+ * store and compare this form.
  */
 export function foldText(text: string): string {
   return text
