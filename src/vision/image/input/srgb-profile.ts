@@ -26,7 +26,8 @@ export function isSrgbProfile(profile: Uint8Array): boolean {
  * take 0.5 s. The decoder prefers them to the tables and curves that most of these profiles have as well.
  */
 export function hasElementChains(profile: Uint8Array): boolean {
-  const names = Buffer.from(profile).subarray(tagTableAt + 4, tagTableAt + 4 + tagsMax * tagBytes)
+  const start = tagTableAt + 4
+  const names = Buffer.from(profile.subarray(start, start + tagsMax * tagBytes))
   for (let at = 0; at < names.length; at += tagBytes)
     if (/^D2B[0-3]/u.test(names.toString('latin1', at, at + 4))) return true
   return false
