@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { describeError } from '../lib/observability/describe-error.ts'
-import { parseJsonText } from '../lib/validation/parse-json-text.ts'
+import { parseNamedJson } from '../lib/validation/parse-named-json.ts'
 import { isNotFound } from './artifact-file.ts'
 import type { BuiltinModel } from './builtin/builtin-model.ts'
 import { builtinLicence, builtinPack } from './builtin/builtin-pack.ts'
@@ -94,7 +94,7 @@ export async function readPack(folder: string): Promise<InstalledPack> {
  * @throws Error that names `location` and the path of each invalid field.
  */
 export function parseManifest(text: string, location: string): PackManifest {
-  const result = packManifest.safeParse(parseJsonText(text, location))
+  const result = packManifest.safeParse(parseNamedJson(text, location))
   if (result.success) return result.data
   const problems = result.error.issues.map(
     (issue) => `${issue.path.map(String).join('.') || 'the manifest'}: ${issue.message}`,

@@ -1,5 +1,5 @@
 /** Parses JSON. @throws Error that names `location`. */
-export function parseJsonText(text: string, location: string): unknown {
+export function parseNamedJson(text: string, location: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readFile } from 'node:fs/promises'
-import { parseJsonText } from '../../lib/validation/parse-json-text.ts'
+import { parseNamedJson } from '../../lib/validation/parse-named-json.ts'
 import type { BuiltinModel, Int8Version } from '../builtin/builtin-model.ts'
 import { convertFaceApi } from './face-api/convert-face-api.ts'
 import { encodeModel } from './onnx/graph.ts'
@@ -50,7 +50,7 @@ const faceApiManifest = z.tuple([weightsGroupSchema])
 
 function readManifest<Schema extends z.ZodType>(schema: Schema, bytes: Uint8Array, id: string) {
   const text = Buffer.from(bytes).toString()
-  const result = schema.safeParse(parseJsonText(text, `the manifest of ${id}`))
+  const result = schema.safeParse(parseNamedJson(text, `the manifest of ${id}`))
   if (result.success) return result.data
   const [issue] = result.error.issues
   const place = issue?.path.map(String).join('.') ?? ''
