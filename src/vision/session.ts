@@ -157,7 +157,10 @@ async function createModelSession(
     const count = values.length / (channels * height * width)
     const tensor = new Tensor('float32', values, [count, channels, height, width])
     const outputs = await onnx.run({ [name]: tensor })
-    return mapValues(outputs, (value, key) => toFloat32(filePath, key, value))
+    return mapValues(outputs, ({ data }, key) => {
+      assert.ok(data instanceof Float32Array, `${filePath}: the output "${key}" is float32`)
+      return data
+    })
   }
 
   async function run(values: Float32Array, size: ImageSize = input): Promise<ModelOutputs> {
@@ -197,11 +200,6 @@ export function requireOutput(outputs: ModelOutputs, name: string): Float32Array
   return values
 }
 
-function toFloat32(filePath: string, name: string, { data }: Tensor): Float32Array {
-  assert.ok(data instanceof Float32Array, `${filePath}: the output "${name}" is float32`)
-  return data
-}
-
 /** Joins the outputs of several runs, in the order of the runs. */
 function concatOutputs(runs: readonly ModelOutputs[]): ModelOutputs {
   return mapValues(runs[0] ?? {}, (_values, name) =>
@@ -238,11 +236,12 @@ function matchInput(filePath: string, graphInputs: readonly GraphInput[], declar
     input.shape.every(
       (size, index) => index === 0 || !isFixedSize(size) || size === expected[index],
     )
-  if (!isMatch)
+  if (!isMatch) {
+    const shape = input.shape.map((size) => (isFixedSize(size) ? size : 'any')).join('×')
     throw new Error(
-      `${filePath}: the input "${input.name}" has the shape ` +
-        `${input.shape.map(formatSize).join('×')}, the manifest declares ${expected.join('×')}`,
+      `${filePath}: the input "${input.name}" has the shape ${shape}, the manifest declares ${expected.join('×')}`,
     )
+  }
   const isAnySize = !sides.some(isFixedSize)
   return {
     name: input.name,
@@ -256,10 +255,6 @@ function matchInput(filePath: string, graphInputs: readonly GraphInput[], declar
 /** In the metadata, a dimension of variable size has a name, or no value, instead of a number. */
 function isFixedSize(size: number | string | undefined): size is number {
   return typeof size === 'number' && size > 0
-}
-
-function formatSize(size: number | string): string {
-  return isFixedSize(size) ? String(size) : 'any'
 }
 
 function channelCount({ colourOrder }: NetworkInput): number {

@@ -11,20 +11,19 @@ export async function completionScript(
   commands: readonly CliCommand[],
 ): Promise<string> {
   const nodes = await completionNodes(commands)
-  const parts = shell === 'fish' ? fishParts(nodes) : caseParts(nodes, shell)
+  const parts: ScriptParts =
+    shell === 'fish'
+      ? {
+          PATHS: commandPaths(nodes).map(quoteFish).join(' '),
+          COMPLETIONS: nodes.flatMap(fishCompletions).join('\n'),
+        }
+      : caseParts(nodes, shell)
   const script = await readFile(new URL(`facegate.${shell}`, import.meta.url), 'utf8')
   return script.trimEnd().replaceAll(/@(\w+)@/gu, (_, part: string) => parts[part] ?? '')
 }
 
 /** The text of each `@PART@` of a script. */
 type ScriptParts = Readonly<Record<string, string>>
-
-function fishParts(nodes: readonly CompletionNode[]): ScriptParts {
-  return {
-    PATHS: commandPaths(nodes).map(quoteFish).join(' '),
-    COMPLETIONS: nodes.flatMap(fishCompletions).join('\n'),
-  }
-}
 
 /** The patterns of the `case` statements of bash and zsh. */
 function caseParts(nodes: readonly CompletionNode[], shell: 'bash' | 'zsh'): ScriptParts {

@@ -17,7 +17,9 @@ export type GalleryCurve = {
 /** Draws the false-match rate (y axis, logarithmic) by score: counted, in the new and in the model's table. */
 export async function drawGalleryCurve(file: string, curve: GalleryCurve): Promise<void> {
   const { scores, calibration, shipped } = curve
-  const tables = [calibration, shipped].map(pointsOf)
+  const tables = [calibration, shipped].map((table) =>
+    calibratedFmrs.map((fmr) => ({ fmr, score: scoreAt(similarityAtFmr(fmr), table) })),
+  )
   const counted = countedRates(scores)
   const all = [...tables.flat(), ...counted].map(({ score }) => score)
   const [from, to] = [Math.floor(Math.min(...all) * 2) / 2, Math.ceil(Math.max(...all) * 2) / 2]
@@ -52,10 +54,6 @@ export async function drawGalleryCurve(file: string, curve: GalleryCurve): Promi
     ],
     legendPosition: { x: 0.05, y: 0.07 },
   })
-}
-
-function pointsOf(table: Calibration): RatePoint[] {
-  return calibratedFmrs.map((fmr) => ({ fmr, score: scoreAt(similarityAtFmr(fmr), table) }))
 }
 
 function fmrToY(fmr: number): number {

@@ -219,13 +219,9 @@ function responseOffset(response: Response, receivedBytes: number): number {
   if (response.status === 206 && receivedBytes > 0 && Number(range?.[1]) === receivedBytes)
     return receivedBytes
   const message = `${response.url} returned HTTP ${response.status} ${response.statusText}`.trim()
-  if (isRetryable(response.status)) throw new Error(message)
+  // Server errors, rate limits, and a range that does not (or no longer does) fit the file.
+  if (response.status >= 500 || [429, 416].includes(response.status)) throw new Error(message)
   throw new PermanentDownloadError(message)
-}
-
-/** Server errors, rate limits, and a range that does not (or no longer does) fit the file. */
-function isRetryable(status: number): boolean {
-  return status >= 500 || status === 429 || status === 416
 }
 
 function tooLargeError(url: string, { bytesMax }: TransferLimits): PermanentDownloadError {

@@ -21,7 +21,7 @@ export async function runBlazeface(session: ModelSession, pyramid: ImagePyramid)
     const columns = input.width / stridePx
     const boxValues = requireOutput(outputs, boxes)
     requireOutput(outputs, logits).forEach((logit, index) => {
-      const score = sigmoid(logit)
+      const score = 1 / (1 + Math.exp(-logit))
       if (score < scoreMin) return
       // The anchors are in the centres of the cells, row by row, several in each.
       const cell = Math.floor(index / perCell)
@@ -59,10 +59,6 @@ const { constants } = builtinPack.models.blazeface
  * are equally good. Therefore all boxes are of one kind, whichever detector found the face.
  */
 const squareToFace = { left: 0.009, top: -0.147, width: 0.956, height: 1.129 }
-
-function sigmoid(logit: number): number {
-  return 1 / (1 + Math.exp(-logit))
-}
 
 /**
  * Detects faces that fill the frame. The largest anchors of BlazeFace and the SSD are smaller than

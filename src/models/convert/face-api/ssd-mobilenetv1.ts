@@ -21,7 +21,9 @@ const downsamplingLayers = new Set([2, 4, 6, 12])
 
 /** The six feature maps with face predictions, from 32×32 cells to one cell. */
 function featureMaps(builder: FaceApiBuilder): readonly FeatureMap[] {
-  let features = pointwise(builder, imageInput(builder), 'MobilenetV1/Conv2d_0_pointwise', 2)
+  builder.graph.input('input', [3, 'height', 'width'])
+  const input = { name: 'input', size: trainedSize, channels: 3 }
+  let features = pointwise(builder, input, 'MobilenetV1/Conv2d_0_pointwise', 2)
   const maps: FeatureMap[] = []
   for (let layer = 1; layer <= 13; layer++) {
     const stride = downsamplingLayers.has(layer) ? 2 : 1
@@ -44,11 +46,6 @@ function featureMaps(builder: FaceApiBuilder): readonly FeatureMap[] {
 
 /** The size of the network as trained. The graph contains no size. */
 const trainedSize = [512, 512] as const
-
-function imageInput({ graph }: FaceApiBuilder): FeatureMap {
-  graph.input('input', [3, 'height', 'width'])
-  return { name: 'input', size: trainedSize, channels: 3 }
-}
 
 /**
  * The padding of a layer that halves the size. TensorFlow's "SAME" padding depends on the size: it

@@ -23,9 +23,11 @@ export function replacePrelu(file: Uint8Array): Uint8Array {
   if (hasExternalWeights(fields)) return file
   const slopes = slopesOf(fields)
   const nodes = fields.filter(({ number }) => number === 1).map(decodeNode)
-  const convolutionOutputs = new Set(
-    nodes.flatMap((node) => (isConvolution(node) ? node.outputs : [])),
+  // The outputs of these operators have the shape [N, channels, height, width] if a slope fits them.
+  const convolutions = nodes.filter(({ operator }) =>
+    /^(?:Conv|BatchNormalization)$/u.test(operator),
   )
+  const convolutionOutputs = new Set(convolutions.flatMap(({ outputs }) => outputs))
   const weights: Initializer[] = []
   const graphMessage: ProtobufMessage = fields.flatMap((field): ProtobufMessage => {
     if (field.number !== 1) return [field.bytes]
@@ -78,11 +80,6 @@ function decodeNode({ value }: ProtobufField) {
     inputs: stringsIn(fields, 1),
     outputs: stringsIn(fields, 2),
   }
-}
-
-/** The outputs of these operators have the shape [N, channels, height, width] if a slope fits them. */
-function isConvolution({ operator }: ReturnType<typeof decodeNode>): boolean {
-  return operator === 'Conv' || operator === 'BatchNormalization'
 }
 
 /** A network that is loaded from memory cannot find external weight files. */

@@ -110,9 +110,5 @@ type ImageKernel = {
   readonly scale: (at: number, count: number, scale: number, offset: number) => void
 }
 
-const kernel = openKernel()
-
-function openKernel(): ImageKernel {
-  const module = new WebAssembly.Module(readFileSync(new URL('image.wasm', import.meta.url)))
-  return new WebAssembly.Instance(module, { image: { memory } }).exports as ImageKernel
-}
+const kernelModule = new WebAssembly.Module(readFileSync(new URL('image.wasm', import.meta.url)))
+const kernel = new WebAssembly.Instance(kernelModule, { image: { memory } }).exports as ImageKernel
