@@ -17,26 +17,20 @@ import { feedbackCommands, subjectCommands, visitorCommands } from './subject/co
 import { consoleLink, keyCommands, project } from './tenancy/commands.ts'
 import { webhook } from './webhooks/commands.ts'
 
-export const supportBundle = defineCommand({
-  path: 'support-bundle',
+export const supportBundle = defineCommand('support-bundle', {
   options: { to: required('<file>', outputFile) },
   run: async (values) =>
     (await import('./support/write-support-bundle.ts')).writeSupportBundle(values),
 })
 
-export const gallery = defineGroup({
-  path: 'gallery',
-  commands: [
-    defineCommand({
-      path: 'gallery check',
-      options: { project: requiredProject },
-      run: async (values) => (await import('./gallery/check.ts')).checkProject(values),
-    }),
-  ],
-})
+export const gallery = defineGroup('gallery', [
+  defineCommand('gallery check', {
+    options: { project: requiredProject },
+    run: async (values) => (await import('./gallery/check.ts')).checkProject(values),
+  }),
+])
 
-export const migrate = defineCommand({
-  path: 'migrate',
+export const migrate = defineCommand('migrate', {
   options: {
     to: optional('<url>', anyText),
     from: optional('<folder>', folderPath),
@@ -46,8 +40,7 @@ export const migrate = defineCommand({
 
 /** Declares `facegate completion` for all commands. */
 function completionCommand(commands: () => readonly CliCommand[]): CliCommand {
-  return defineCommand({
-    path: 'completion',
+  return defineCommand('completion', {
     hasJson: false,
     arguments: { shell: required('<shell>', oneOf(['bash', 'zsh', 'fish'])) },
     run: async ({ shell }) => {
@@ -58,23 +51,13 @@ function completionCommand(commands: () => readonly CliCommand[]): CliCommand {
 }
 
 /** The commands about the installation of the environment. They change no setting. */
-const installationCommands = [
-  defineCommand({
-    path: 'status',
-    run: async (values) => (await import('./installation/inspect-installation.ts')).status(values),
+const installationCommands = (['status', 'doctor', 'open'] as const).map((name) =>
+  defineCommand(name, {
+    run: async (values) => (await import('./installation/inspect-installation.ts'))[name](values),
   }),
-  defineCommand({
-    path: 'doctor',
-    run: async (values) => (await import('./installation/inspect-installation.ts')).doctor(values),
-  }),
-  defineCommand({
-    path: 'open',
-    run: async (values) => (await import('./installation/inspect-installation.ts')).open(values),
-  }),
-]
+)
 
-const serve = defineCommand({
-  path: 'serve',
+const serve = defineCommand('serve', {
   hasJson: false,
   run: async () => {
     await import('../main.ts')

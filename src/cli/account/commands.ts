@@ -4,31 +4,24 @@ import { flag, required } from '../options.ts'
 
 const account = required('<account>', anyText, 'id or name of the account')
 
-export const accountCommands = defineGroup({
-  path: 'account',
-  commands: [
-    defineCommand({
-      path: 'account create',
-      arguments: { name: required('<name>', projectName) },
-      run: async (values) => (await import('./accounts.ts')).create(values),
-    }),
-    defineCommand({
-      path: 'account list',
-      run: async (values) => (await import('./accounts.ts')).list(values),
-    }),
-    defineCommand({
-      path: 'account move',
-      arguments: { account },
-      options: {
-        to: required('<url>', anyText),
-        cancel: flag(),
-      },
-      run: async (values) => (await import('./moves.ts')).move(values),
-    }),
-    defineCommand({
-      path: 'account remove',
-      arguments: { account },
-      run: async (values) => (await import('./moves.ts')).remove(values),
-    }),
-  ],
-})
+export const accountCommands = defineGroup('account', [
+  defineCommand('account create', {
+    arguments: { name: required('<name>', projectName) },
+    run: async (values) => (await import('./accounts.ts')).create(values),
+  }),
+  defineCommand('account list', {
+    run: async (values) => (await import('./accounts.ts')).list(values),
+  }),
+  defineCommand('account move', {
+    arguments: { account },
+    options: {
+      to: required('<url>', anyText),
+      cancel: flag(),
+    },
+    run: async (values) => (await import('./moves.ts')).move(values),
+  }),
+  defineCommand('account remove', {
+    arguments: { account },
+    run: async (values) => (await import('./moves.ts')).remove(values),
+  }),
+])

@@ -21,8 +21,7 @@ const imageFile: ValueKind<string> = {
   },
 }
 
-export const calibrate = defineCommand({
-  path: 'calibrate',
+export const calibrate = defineCommand('calibrate', {
   options: {
     project: requiredProject,
     exclude: optional('<pairs.csv>', filePath),

@@ -24,8 +24,7 @@ const code = nameFrom(['OK', 'EXPIRED', ...Object.keys(errorTable)], (text) =>
   /^HTTP_\d{3}$/u.test(text),
 )
 
-export const callLog = defineCommand({
-  path: 'log',
+export const callLog = defineCommand('log', {
   options: {
     project: optionalProject,
     key: optional('<keyId>', anyText),

@@ -16,8 +16,6 @@ type ValuesOf<Declared> = {
 }
 
 type RunnableCommand<Options, Arguments> = {
-  /** The names of its groups and its own, as `help-texts.json` lists them. */
-  readonly path: HelpPath
   readonly options?: Options
   readonly arguments?: Arguments
   /** Whether the command can print JSON; true by default. */
@@ -33,6 +31,7 @@ type RunnableCommand<Options, Arguments> = {
 
 const jsonFlag = flag('print the result as JSON')
 
+/** The names of the groups of a command and its own, as `help-texts.json` lists them. */
 type HelpPath = keyof typeof helpTexts
 
 /** What the help and docs/reference/cli.md contain about a command. */
@@ -65,8 +64,8 @@ function explain(declared: ValueDeclarations = {}, texts: HelpTexts['options'] =
 export function defineCommand<
   const Options extends ValueDeclarations,
   const Arguments extends ValueDeclarations,
->(declaration: RunnableCommand<Options, Arguments>): CliCommand {
-  const { path, options, arguments: positionals, hasJson = true, run } = declaration
+>(path: HelpPath, declaration: RunnableCommand<Options, Arguments>): CliCommand {
+  const { options, arguments: positionals, hasJson = true, run } = declaration
   const texts: HelpTexts = helpTexts[path]
   const declared = {
     options: { ...explain(options, texts.options), ...(hasJson && { json: jsonFlag }) },
@@ -82,10 +81,7 @@ export function defineCommand<
 }
 
 /** Declares a group: a command whose first argument selects one of its commands. */
-export function defineGroup({
-  path,
-  commands,
-}: Pick<CliCommand, 'commands'> & { readonly path: HelpPath }): CliCommand {
+export function defineGroup(path: HelpPath, commands: CliCommand['commands']): CliCommand {
   return {
     ...partsOf(path),
     commands,

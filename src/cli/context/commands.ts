@@ -12,25 +12,19 @@ export const serviceOptions = {
   key: optional('<key>', anyText, 'the API key; without it, FACEGATE_KEY or the saved context'),
 }
 
-export const contextCommands = defineGroup({
-  path: 'context',
-  commands: [
-    defineCommand({
-      path: 'context set',
-      options: {
-        url: optional('<url>', serviceUrl),
-        project: optional('<id or name>', anyText),
-        key: optional('<key>', anyText),
-      },
-      run: async (values) => (await import('./saved-context.ts')).set(values),
-    }),
-    defineCommand({
-      path: 'context show',
-      run: async (values) => (await import('./saved-context.ts')).show(values),
-    }),
-    defineCommand({
-      path: 'context clear',
-      run: async (values) => (await import('./saved-context.ts')).clear(values),
-    }),
-  ],
-})
+export const contextCommands = defineGroup('context', [
+  defineCommand('context set', {
+    options: {
+      url: optional('<url>', serviceUrl),
+      project: optional('<id or name>', anyText),
+      key: optional('<key>', anyText),
+    },
+    run: async (values) => (await import('./saved-context.ts')).set(values),
+  }),
+  defineCommand('context show', {
+    run: async (values) => (await import('./saved-context.ts')).show(values),
+  }),
+  defineCommand('context clear', {
+    run: async (values) => (await import('./saved-context.ts')).clear(values),
+  }),
+])

@@ -9,40 +9,33 @@ const models = repeatable(
 )
 const folder = required('<folder>', folderPath, 'folder of labelled images')
 
-export const evaluate = defineGroup({
-  path: 'evaluate',
-  commands: [
-    defineCommand({
-      path: 'evaluate detection',
-      arguments: { folder },
-      options: { models },
-      run: async (values) => (await import('./run-detection.ts')).runDetection(values),
-    }),
-    defineCommand({
-      path: 'evaluate verification',
-      arguments: { source: required('<folder|pairs.csv>', filePath) },
-      options: {
-        out: optional('<file>', filePath),
-        calibrate: optional('<file|folder>', filePath),
-        models,
-      },
-      run: async (values) =>
-        void (await (await import('./run-verification.ts')).runVerification(values)),
-    }),
-    defineCommand({
-      path: 'evaluate liveness',
-      arguments: { folder },
-      options: {
-        out: optional('<file>', filePath),
-        models,
-      },
-      run: async (values) => (await import('./run-liveness.ts')).runLiveness(values),
-    }),
-    defineCommand({
-      path: 'evaluate attributes',
-      arguments: { folder },
-      options: { out: optional('<file>', filePath), models },
-      run: async (values) => (await import('./run-attributes.ts')).runAttributes(values),
-    }),
-  ],
-})
+export const evaluate = defineGroup('evaluate', [
+  defineCommand('evaluate detection', {
+    arguments: { folder },
+    options: { models },
+    run: async (values) => (await import('./run-detection.ts')).runDetection(values),
+  }),
+  defineCommand('evaluate verification', {
+    arguments: { source: required('<folder|pairs.csv>', filePath) },
+    options: {
+      out: optional('<file>', filePath),
+      calibrate: optional('<file|folder>', filePath),
+      models,
+    },
+    run: async (values) =>
+      void (await (await import('./run-verification.ts')).runVerification(values)),
+  }),
+  defineCommand('evaluate liveness', {
+    arguments: { folder },
+    options: {
+      out: optional('<file>', filePath),
+      models,
+    },
+    run: async (values) => (await import('./run-liveness.ts')).runLiveness(values),
+  }),
+  defineCommand('evaluate attributes', {
+    arguments: { folder },
+    options: { out: optional('<file>', filePath), models },
+    run: async (values) => (await import('./run-attributes.ts')).runAttributes(values),
+  }),
+])

@@ -10,8 +10,7 @@ const facePolicies = ['single', 'largest', 'strict'] as const satisfies readonly
 const concurrencyMax = 32
 const rateMax = 10_000
 
-export const importFaces = defineCommand({
-  path: 'import',
+export const importFaces = defineCommand('import', {
   arguments: { source: required('<folder|list.csv>', filePath) },
   options: {
     ...serviceOptions,

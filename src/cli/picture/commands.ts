@@ -26,20 +26,17 @@ const maxFaces = (most: number) =>
 
 /** The commands that send a picture to a running service. */
 export const pictureCommands = [
-  defineCommand({
-    path: 'detect',
+  defineCommand('detect', {
     arguments: { picture: pictureFile },
     options: { ...callOptions, 'max-faces': maxFaces(100) },
     run: async (values) => (await import('./run-picture.ts')).runDetect(values),
   }),
-  defineCommand({
-    path: 'identify',
+  defineCommand('identify', {
     arguments: { picture: pictureFile },
     options: { ...callOptions, group, threshold, 'max-faces': maxFaces(20) },
     run: async (values) => (await import('./run-picture.ts')).runIdentify(values),
   }),
-  defineCommand({
-    path: 'verify',
+  defineCommand('verify', {
     arguments: {
       picture: pictureFile,
       other: optional('<picture>', filePath),

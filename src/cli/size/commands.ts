@@ -9,8 +9,7 @@ const facesOfTable = [1e4, 1e5, 1e6, 1e7, 1e8]
 const callsOfTable = [1, 10, 100, 1000, 10_000]
 
 /** The example prices per month are those of common cloud servers; they are no offer. */
-export const size = defineCommand({
-  path: 'size',
+export const size = defineCommand('size', {
   options: {
     faces: optional('<n>', wholeNumber(1, 1e9)),
     calls: optional('<n>', wholeNumber(1, 1e6)),
