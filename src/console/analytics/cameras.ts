@@ -22,8 +22,7 @@ const measure = z.enum(allCameraMeasures)
 const values = z.array(z.number().nullable()).describe(texts.cameras.values)
 
 /** What the calls of each key decided, week by week, and what became worse in the last week. */
-export const camerasChart = defineRead({
-  path: '/analytics/cameras',
+export const camerasChart = defineRead('/analytics/cameras', {
   isLong: true,
   query: z.strictObject({ projectId: id.optional(), keyId: id.optional() }),
   response: z.object({

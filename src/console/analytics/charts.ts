@@ -89,8 +89,7 @@ async function readCounts(
   return (await Array.fromAsync(read({ stepMs, ids: largest.map(([id]) => id) }))).flat()
 }
 
-export const callsChart = defineRead({
-  path: '/analytics/calls',
+export const callsChart = defineRead('/analytics/calls', {
   isLong: true,
   query: z.strictObject({
     by: z.enum(['action', 'project', 'key', 'code', 'outcome']),
@@ -117,8 +116,7 @@ export const callsChart = defineRead({
   },
 })
 
-export const spendChart = defineRead({
-  path: '/analytics/spend',
+export const spendChart = defineRead('/analytics/spend', {
   isLong: true,
   query: z.strictObject({ by: z.enum(['action', 'project', 'key']), ...filterFields }),
   response: z.object({
@@ -181,8 +179,7 @@ async function readNames(tx: ReadTx, accountId: string) {
 
 const milliseconds = z.number().nullable()
 
-export const latencyChart = defineRead({
-  path: '/analytics/latency',
+export const latencyChart = defineRead('/analytics/latency', {
   isLong: true,
   query: z.strictObject(filterFields),
   response: z.object({
@@ -222,8 +219,7 @@ export const latencyChart = defineRead({
 
 const percentiles = { p50: 0.5, p95: 0.95, p99: 0.99 }
 
-export const scoresChart = defineRead({
-  path: '/analytics/scores',
+export const scoresChart = defineRead('/analytics/scores', {
   isLong: true,
   query: z.strictObject({
     kind: z.enum(['similarity', 'liveness']),

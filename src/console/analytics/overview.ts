@@ -60,8 +60,7 @@ const trafficFields = {
 }
 
 /** The last 24 hours by hour, or the last 7 or 30 days by day, UTC. The current one is included. */
-export const getOverview = defineRead({
-  path: '/overview',
+export const getOverview = defineRead('/overview', {
   isLong: true,
   query: z.strictObject({
     projectId: id.optional(),

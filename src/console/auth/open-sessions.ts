@@ -18,8 +18,7 @@ const sessionItem = z.object({
 })
 
 /** The sessions of the signed-in user. */
-export const listSessions = defineRead({
-  path: '/sessions',
+export const listSessions = defineRead('/sessions', {
   response: z.object({ items: z.array(sessionItem) }),
   handle: async ({ identity, services }) => ({
     items: await listOpenSessions(identity.userId ?? '', { identity, services }),
@@ -27,8 +26,7 @@ export const listSessions = defineRead({
 })
 
 /** The sessions of another user. */
-export const listSessionsOfUser = defineRead({
-  path: '/users/:userId/sessions',
+export const listSessionsOfUser = defineRead('/users/:userId/sessions', {
   minimumRole: 'owner',
   response: z.object({ items: z.array(sessionItem) }),
   handle: async (call) => {
@@ -37,9 +35,8 @@ export const listSessionsOfUser = defineRead({
   },
 })
 
-export const endSessionOfUser = defineWrite({
+export const endSessionOfUser = defineWrite('/users/:userId/sessions/:sessionId', {
   method: 'DELETE',
-  path: '/users/:userId/sessions/:sessionId',
   minimumRole: 'owner',
   auditAction: 'user.endSession',
   handle: async (call, { tx }) => {
@@ -82,9 +79,8 @@ async function endSessionWithId(
   return ended
 }
 
-export const endOwnSession = defineWrite({
+export const endOwnSession = defineWrite('/sessions/:sessionId', {
   method: 'DELETE',
-  path: '/sessions/:sessionId',
   minimumRole: 'viewer',
   auditAction: 'session.end',
   handle: async ({ identity, pathParameters }, { tx }) => {
@@ -95,8 +91,7 @@ export const endOwnSession = defineWrite({
 })
 
 /** Ends all sessions of the signed-in user except for the current one. */
-export const signOutElsewhere = defineWrite({
-  path: '/sessions/sign-out-elsewhere',
+export const signOutElsewhere = defineWrite('/sessions/sign-out-elsewhere', {
   minimumRole: 'viewer',
   auditAction: 'session.signOutElsewhere',
   handle: async ({ identity }, { tx }) => {

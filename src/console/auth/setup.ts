@@ -47,8 +47,7 @@ export function setupLinkPath(token: string, name?: string): string {
 }
 
 /** Sets the password of a setup link: for the first owner, an invited user or a lost password. */
-export const setUp = defineWrite({
-  path: '/setup',
+export const setUp = defineWrite('/setup', {
   minimumRole: 'anonymous',
   auditAction: 'session.setUp',
   body: z.strictObject({ token: z.string().trim().max(64), name: name.optional(), password }),

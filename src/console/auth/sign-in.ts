@@ -36,8 +36,7 @@ export const session = z.object({
   version: z.string(),
 })
 
-export const getSession = defineRead({
-  path: '/session',
+export const getSession = defineRead('/session', {
   minimumRole: 'anonymous',
   response: session,
   handle: async ({ identity, services: { store, version } }) => {
@@ -47,8 +46,7 @@ export const getSession = defineRead({
   },
 })
 
-export const signIn = defineWrite({
-  path: '/sign-in',
+export const signIn = defineWrite('/sign-in', {
   minimumRole: 'anonymous',
   auditAction: 'session.signIn',
   body: z.strictObject({
@@ -81,8 +79,7 @@ export const signIn = defineWrite({
   },
 })
 
-export const signOut = defineWrite({
-  path: '/sign-out',
+export const signOut = defineWrite('/sign-out', {
   minimumRole: 'viewer',
   auditAction: 'session.signOut',
   response: session,
@@ -96,8 +93,7 @@ export const signOut = defineWrite({
   },
 })
 
-export const changePassword = defineWrite({
-  path: '/password',
+export const changePassword = defineWrite('/password', {
   minimumRole: 'viewer',
   auditAction: 'session.changePassword',
   body: z.strictObject({ current: z.string().max(256), next: password }),

@@ -184,8 +184,7 @@ async function requireSelectivePrefix(tx: ReadTx, prefix: string | undefined): P
  * One call with its charge and, if it failed, the reasons. Pictures and templates are never included,
  * names and ids of subjects only with a match that can be confirmed or denied, or that was.
  */
-export const getCall = defineRead({
-  path: '/log/:callId',
+export const getCall = defineRead('/log/:callId', {
   response: logEntry.extend({
     transfer: transfer.optional(),
     problems: z
@@ -235,8 +234,7 @@ export const getCall = defineRead({
  * Returns the face of a near miss, as long as its project keeps it. It can show a person who is not
  * enrolled, so it is not shown to viewers, and each display is in the audit log.
  */
-export const showPicture = defineWrite({
-  path: '/log/:callId/picture',
+export const showPicture = defineWrite('/log/:callId/picture', {
   auditAction: 'log.showPicture',
   response: z.object({
     jpeg: z.string().meta({ description: 'A JPEG in base64.' }),

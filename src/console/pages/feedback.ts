@@ -63,8 +63,7 @@ function matchedCall({ requestId, projectId }: LoggedCall, { galleryId }: Projec
  * Confirms or denies a match, as POST /v1/feedback does. The audit log is permanent and does not
  * contain the person of a call.
  */
-export const decideMatch = defineWrite({
-  path: '/log/:callId/verdict',
+export const decideMatch = defineWrite('/log/:callId/verdict', {
   auditAction: 'match.decide',
   body: decidedMatch.strict(),
   handle: async ({ body, services: { subjects }, ...context }, { tx }) => {
@@ -79,8 +78,7 @@ export const decideMatch = defineWrite({
 })
 
 /** Counts the verdicts about matches of a period, by project and by group. */
-export const countFeedback = defineRead({
-  path: '/analytics/feedback',
+export const countFeedback = defineRead('/analytics/feedback', {
   isLong: true,
   query: z.strictObject({ projectId: id.optional(), ...timeRange }),
   response: z.custom<VerdictReport>(),

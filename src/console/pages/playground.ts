@@ -17,8 +17,7 @@ import texts from '../field-texts.json' with { type: 'json' }
 const jsonObject = z.record(z.string(), z.unknown())
 
 /** Returns every action with its schemas, prices, errors and example, for forms and documentation. */
-export const listActions = defineRead({
-  path: '/actions',
+export const listActions = defineRead('/actions', {
   response: z.array(
     z.object({
       name: z.string(),
@@ -61,8 +60,7 @@ export function imageLimits(params: z.ZodType) {
 }
 
 /** Returns the limits of images and the false-match rates, for checks in the browser. */
-export const getPlaygroundSettings = defineRead({
-  path: '/playground/settings',
+export const getPlaygroundSettings = defineRead('/playground/settings', {
   response: z.object({
     imageBytesMax: z.int(),
     imagePixelsMax: z.int(),
@@ -79,8 +77,7 @@ export const getPlaygroundSettings = defineRead({
   }),
 })
 
-export const listErrors = defineRead({
-  path: '/errors',
+export const listErrors = defineRead('/errors', {
   response: z.array(
     z.object({ code: z.string(), message: z.string(), remedy: z.string(), http: z.int() }),
   ),
@@ -94,8 +91,7 @@ export const listErrors = defineRead({
  * Runs a call through the same gate as any other call: it is billed, rate limited and logged. Each
  * project has a separate, hidden key for it.
  */
-export const runPlaygroundCall = defineWrite({
-  path: '/playground',
+export const runPlaygroundCall = defineWrite('/playground', {
   auditAction: 'playground.call',
   isDoneByPrepare: true,
   body: z.strictObject({
@@ -133,8 +129,7 @@ export const runPlaygroundCall = defineWrite({
 })
 
 /** Creates a liveness session as the API does: rate limited and logged, with the hidden key. */
-export const createPlaygroundSession = defineWrite({
-  path: '/playground/liveness-sessions',
+export const createPlaygroundSession = defineWrite('/playground/liveness-sessions', {
   auditAction: 'playground.session',
   isDoneByPrepare: true,
   body: z.strictObject({ projectId: id }),

@@ -36,8 +36,7 @@ const retentionLoss = z
   .optional()
 
 /** Counts what a change of the settings of a project, or its deletion, would delete. */
-export const previewLosses = defineRead({
-  path: '/projects/:projectId/losses',
+export const previewLosses = defineRead('/projects/:projectId/losses', {
   isLong: true,
   query: z.strictObject({
     retentionDays: z
@@ -79,9 +78,8 @@ export const previewLosses = defineRead({
  * Deletes a project, in many transactions. The audit entry and the end of its access are committed
  * before the others.
  */
-export const removeProject = defineWrite({
+export const removeProject = defineWrite('/projects/:projectId', {
   method: 'DELETE',
-  path: '/projects/:projectId',
   auditAction: 'project.delete',
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: z.object({ subjects: count, returnedMicros: micros }),
@@ -193,8 +191,7 @@ function requireConfirmed(total: number, confirmed = 0, things: string): void {
 }
 
 /** Returns what changes for a project if its gallery mode is switched. */
-export const previewGalleryMode = defineRead({
-  path: '/projects/:projectId/gallery-mode-preview',
+export const previewGalleryMode = defineRead('/projects/:projectId/gallery-mode-preview', {
   response: z.object({
     from: z.string(),
     to: z.string(),

@@ -47,8 +47,7 @@ const project = z.object({
   templates: input.count,
 })
 
-export const listProjects = defineRead({
-  path: '/projects',
+export const listProjects = defineRead('/projects', {
   response: z.object({ items: z.array(project) }),
   handle: async ({ identity, services }) => {
     const projects = await services.store.read((tx) => findProjectSummaries(tx, identity.accountId))
@@ -56,8 +55,7 @@ export const listProjects = defineRead({
   },
 })
 
-export const getProject = defineRead({
-  path: '/projects/:projectId',
+export const getProject = defineRead('/projects/:projectId', {
   response: project,
   handle: async (call) => {
     const { store } = call.services
@@ -68,8 +66,7 @@ export const getProject = defineRead({
   },
 })
 
-export const addProject = defineWrite({
-  path: '/projects',
+export const addProject = defineWrite('/projects', {
   auditAction: 'project.create',
   body: z.strictObject({ name: input.name, galleryMode }),
   response: project,
@@ -98,9 +95,8 @@ const settings = z.strictObject({
 
 type SettingsChange = z.output<typeof settings>
 
-export const editProject = defineWrite({
+export const editProject = defineWrite('/projects/:projectId', {
   method: 'PATCH',
-  path: '/projects/:projectId',
   auditAction: 'project.update',
   body: settings.extend({
     expected: settings.optional().describe(texts.projects.expected),
@@ -233,8 +229,7 @@ const periodDays = 30
 const usualThresholds = { min: 0.7, below: 0.97 }
 
 /** Counts the decisions of the last 30 days that another threshold would change. */
-export const previewThreshold = defineRead({
-  path: '/projects/:projectId/threshold-decisions',
+export const previewThreshold = defineRead('/projects/:projectId/threshold-decisions', {
   isLong: true,
   query: z.strictObject({
     threshold: z

@@ -152,12 +152,16 @@ export function defineRead<
   ResponseSchema extends z.ZodType,
   QuerySchema extends z.ZodType = EmptyQuery,
 >(
-  route: Omit<ReadRoute<Path, QuerySchema, ResponseSchema>, keyof typeof readDefaults | 'query'> &
+  path: Path,
+  route: Omit<
+    ReadRoute<Path, QuerySchema, ResponseSchema>,
+    keyof typeof readDefaults | 'query' | 'path'
+  > &
     Pick<OptionalParts<QuerySchema, never, never>, 'minimumRole' | 'query'>,
 ): ReadRoute<Path, QuerySchema, ResponseSchema> {
   const { query = emptyQuery } = route
   // The default of the type parameter is the type of the default schema.
-  return { ...readDefaults, ...route, query: query as QuerySchema }
+  return { ...readDefaults, path, ...route, query: query as QuerySchema }
 }
 
 /** The parts that all routes without a change have in common. */
@@ -177,15 +181,17 @@ export function defineWrite<
   ResponseSchema extends z.ZodType = NoContent,
   Prepared = undefined,
 >(
+  path: Path,
   route: Omit<
     WriteRoute<Method, Path, QuerySchema, BodySchema, ResponseSchema, Prepared>,
-    keyof OptionalParts<never, never, never> | 'method'
+    keyof OptionalParts<never, never, never> | 'method' | 'path'
   > &
     OptionalParts<QuerySchema, BodySchema, ResponseSchema> & { readonly method?: Method },
 ): WriteRoute<Method, Path, QuerySchema, BodySchema, ResponseSchema, Prepared> {
   const { query = emptyQuery, body = noContent, response = noContent, method = 'POST' } = route
   return {
     minimumRole: 'admin',
+    path,
     ...route,
     // The default of each type parameter is the type of its default value.
     method: method as Method,

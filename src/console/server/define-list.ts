@@ -102,8 +102,7 @@ export function defineList<
     ...totalFields,
   })
   const anyList = list as unknown as AnyList
-  const pages = defineRead({
-    path: list.path,
+  const pages = defineRead(list.path, {
     query,
     response,
     isLong: true,

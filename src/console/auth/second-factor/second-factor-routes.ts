@@ -15,8 +15,7 @@ const recoveryCodes = z.array(z.string()).readonly().meta({
   description: 'Each code replaces the authenticator app once. They are shown only now.',
 })
 
-export const getSecondFactor = defineRead({
-  path: '/second-factor',
+export const getSecondFactor = defineRead('/second-factor', {
   response: z.object({ isEnabled: z.boolean(), recoveryCodesLeft: z.int() }),
   handle: ({ identity, services: { store, secondFactors } }) => {
     const userId = identity.userId ?? ''
@@ -28,8 +27,7 @@ export const getSecondFactor = defineRead({
 })
 
 /** Creates the secret. Sign-in requires a code from `confirmSecondFactor` on. */
-export const beginSecondFactor = defineWrite({
-  path: '/second-factor',
+export const beginSecondFactor = defineWrite('/second-factor', {
   minimumRole: 'viewer',
   auditAction: 'secondFactor.begin',
   body: passwordBody,
@@ -46,8 +44,7 @@ export const beginSecondFactor = defineWrite({
   },
 })
 
-export const confirmSecondFactor = defineWrite({
-  path: '/second-factor/confirm',
+export const confirmSecondFactor = defineWrite('/second-factor/confirm', {
   minimumRole: 'viewer',
   auditAction: 'secondFactor.enable',
   body: z.strictObject({ code: z.string().max(64) }),
@@ -65,8 +62,7 @@ export const confirmSecondFactor = defineWrite({
   },
 })
 
-export const renewRecoveryCodes = defineWrite({
-  path: '/second-factor/recovery-codes',
+export const renewRecoveryCodes = defineWrite('/second-factor/recovery-codes', {
   minimumRole: 'viewer',
   auditAction: 'secondFactor.renewRecoveryCodes',
   body: passwordBody,
@@ -81,8 +77,7 @@ export const renewRecoveryCodes = defineWrite({
   },
 })
 
-export const removeSecondFactor = defineWrite({
-  path: '/second-factor/remove',
+export const removeSecondFactor = defineWrite('/second-factor/remove', {
   minimumRole: 'viewer',
   auditAction: 'secondFactor.remove',
   body: passwordBody,

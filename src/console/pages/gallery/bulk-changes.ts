@@ -40,8 +40,7 @@ export const subjectIdQuery = z
 const groupList = z.array(fields.groupName).max(20).default([])
 
 /** Adds subjects to groups and removes them from groups. A subject that cannot be changed is reported. */
-export const changeGroups = defineWrite({
-  path: '/projects/:projectId/subjects/groups',
+export const changeGroups = defineWrite('/projects/:projectId/subjects/groups', {
   auditAction: 'subject.changeGroups',
   body: z
     .strictObject({
@@ -90,8 +89,7 @@ const deletionConfirmation = (count: number): string =>
  * Deletes subjects, in one transaction: the first ones of the list, if all have too many matches for it.
  * Subjects that no longer exist are reported.
  */
-export const removeSubjects = defineWrite({
-  path: '/projects/:projectId/subjects/delete',
+export const removeSubjects = defineWrite('/projects/:projectId/subjects/delete', {
   auditAction: 'subject.deleteSeveral',
   body: z.strictObject({
     subjectIds: subjectIdList(subjectDeletionsMax),
@@ -178,8 +176,7 @@ const importResult = z.object({
  * A row that cannot be applied changes nothing and is reported. No row creates a subject: that needs
  * a picture.
  */
-export const importSubjects = defineWrite({
-  path: '/projects/:projectId/subjects/import',
+export const importSubjects = defineWrite('/projects/:projectId/subjects/import', {
   auditAction: 'subject.import',
   body: z.strictObject({
     rows: z

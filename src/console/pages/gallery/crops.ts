@@ -11,8 +11,7 @@ import { subjectIdQuery } from './bulk-changes.ts'
  * Returns the faces of subjects and visitors that have a stored crop, the best picture of each one
  * first.
  */
-export const listCroppedFaces = defineRead({
-  path: '/projects/:projectId/cropped-faces',
+export const listCroppedFaces = defineRead('/projects/:projectId/cropped-faces', {
   query: z.strictObject({ subjectIds: subjectIdQuery }),
   response: z.object({
     items: z.array(z.object({ subjectId: z.string(), faceId: z.string() })),

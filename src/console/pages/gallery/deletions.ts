@@ -60,8 +60,7 @@ async function readConditions(tx: ReadTx, call: ConsoleContext<z.output<typeof d
 }
 
 /** Checks that the deletion records are unchanged: their hash chain and the triggers that protect them. */
-export const checkDeletions = defineRead({
-  path: '/deletions/check',
+export const checkDeletions = defineRead('/deletions/check', {
   response: z.object({ ok: z.boolean(), detail: z.string() }),
   handle: async (call) => {
     const checks = await call.services.auditor.audit()
@@ -73,9 +72,8 @@ export const checkDeletions = defineRead({
 })
 
 /** Signs that a record is in the ledger. The first certificate of an account creates its key. */
-export const signDeletion = defineWrite({
+export const signDeletion = defineWrite('/deletions/:deletionId/certificate', {
   method: 'POST',
-  path: '/deletions/:deletionId/certificate',
   minimumRole: 'admin',
   auditAction: 'deletion.certify',
   response: certificateSchema,

@@ -28,8 +28,7 @@ export const { pages: listAllGroups } = defineList({
 })
 
 /** Returns the number of subjects that deleting a group would delete. */
-export const countGroup = defineRead({
-  path: '/projects/:projectId/groups/:name',
+export const countGroup = defineRead('/projects/:projectId/groups/:name', {
   isLong: true,
   response: z.object({ group: z.string(), count }),
   handle: async (call) =>
@@ -43,9 +42,8 @@ export const countGroup = defineRead({
  * Deletes every subject of a group, in many transactions. The audit entry is committed before the
  * first of them.
  */
-export const removeGroup = defineWrite({
+export const removeGroup = defineWrite('/projects/:projectId/groups/:name', {
   method: 'DELETE',
-  path: '/projects/:projectId/groups/:name',
   auditAction: 'group.delete',
   body: z.strictObject({
     confirm: z.string().max(64),
@@ -83,8 +81,7 @@ export const removeGroup = defineWrite({
 })
 
 /** Renames a group. */
-export const changeGroupName = defineWrite({
-  path: '/projects/:projectId/groups/:name/rename',
+export const changeGroupName = defineWrite('/projects/:projectId/groups/:name/rename', {
   auditAction: 'group.rename',
   body: z.strictObject({ name: groupName }),
   response: groupItem,

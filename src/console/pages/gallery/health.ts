@@ -16,8 +16,7 @@ const pairsMax = 1_000
  * subjects that have an issue, the merges that can be undone, and the pairs of subjects that users have
  * confirmed as different people; at most 1,000 of each.
  */
-export const getHealth = defineRead({
-  path,
+export const getHealth = defineRead(path, {
   response: z.object({
     check: z.custom<GalleryMeasurement<GalleryHealth>>().nullable(),
     merges: z.array(
@@ -59,8 +58,7 @@ export const getHealth = defineRead({
  *
  * @throws HttpError 409 while another one runs on this server.
  */
-export const startHealthCheck = defineWrite({
-  path,
+export const startHealthCheck = defineWrite(path, {
   auditAction: 'gallery.check',
   isDoneByPrepare: true,
   response: z.object({ measurementId: z.string() }),
@@ -85,8 +83,7 @@ export const startHealthCheck = defineWrite({
 })
 
 /** Remembers that two subjects are different people, or no longer: a check then lists no duplicate. */
-export const setDistinct = defineWrite({
-  path: '/projects/:projectId/subjects/:subjectId/distinct',
+export const setDistinct = defineWrite('/projects/:projectId/subjects/:subjectId/distinct', {
   auditAction: 'subject.setDistinct',
   body: z.strictObject({ otherSubjectId: id, distinct: z.boolean() }),
   handle: async (call, { tx }) => {

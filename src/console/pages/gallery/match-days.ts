@@ -7,8 +7,7 @@ import { count } from '../../server/input.ts'
 import { requireSubject } from './subjects.ts'
 
 /** On how many calls of a day a subject was matched. Several projects can share its gallery. */
-export const getMatchDays = defineRead({
-  path: '/projects/:projectId/subjects/:subjectId/match-days',
+export const getMatchDays = defineRead('/projects/:projectId/subjects/:subjectId/match-days', {
   response: z.object({
     lastDay: z.string().meta({ description: 'The current day, UTC.' }),
     dayCount: count.meta({ description: 'The number of days that are kept.' }),

@@ -67,8 +67,7 @@ async function readConditions(call: ConsoleContext<z.output<typeof subjectFilter
   return { galleryId, text, externalId, group, subjectIds, ...times, signal }
 }
 
-export const getSubject = defineRead({
-  path: '/projects/:projectId/subjects/:subjectId',
+export const getSubject = defineRead('/projects/:projectId/subjects/:subjectId', {
   response: listedSubject,
   handle: async (call) =>
     call.services.store.read(async (tx) =>
@@ -76,9 +75,8 @@ export const getSubject = defineRead({
     ),
 })
 
-export const editSubject = defineWrite({
+export const editSubject = defineWrite('/projects/:projectId/subjects/:subjectId', {
   method: 'PATCH',
-  path: '/projects/:projectId/subjects/:subjectId',
   auditAction: 'subject.update',
   body: z.strictObject({
     displayName: fields.displayName.nullable().optional(),
@@ -104,9 +102,8 @@ export const editSubject = defineWrite({
   },
 })
 
-export const removeSubject = defineWrite({
+export const removeSubject = defineWrite('/projects/:projectId/subjects/:subjectId', {
   method: 'DELETE',
-  path: '/projects/:projectId/subjects/:subjectId',
   auditAction: 'subject.delete',
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,
@@ -130,9 +127,8 @@ export const removeSubject = defineWrite({
   },
 })
 
-export const removeFace = defineWrite({
+export const removeFace = defineWrite('/projects/:projectId/subjects/:subjectId/faces/:faceId', {
   method: 'DELETE',
-  path: '/projects/:projectId/subjects/:subjectId/faces/:faceId',
   auditAction: 'subject.removeFace',
   response: subject,
   handle: async (call, { tx }) => {
@@ -188,8 +184,7 @@ async function toListed(
  * subject with a deletion record. The subject in the path keeps its ids, name, attributes and expiry.
  * The merge can be undone for 30 days.
  */
-export const mergeIntoSubject = defineWrite({
-  path: '/projects/:projectId/subjects/:subjectId/merge',
+export const mergeIntoSubject = defineWrite('/projects/:projectId/subjects/:subjectId/merge', {
   auditAction: 'subject.merge',
   body: z.strictObject({ sourceSubjectId: input.id, confirm: z.string().max(64) }),
   response: z.object({ subject, deletionId: z.string(), mergeId: z.string() }),
@@ -225,8 +220,7 @@ export const mergeIntoSubject = defineWrite({
 })
 
 /** Undoes a merge: the deleted subject exists again, with its faces and a new id. */
-export const undoMerge = defineWrite({
-  path: '/projects/:projectId/merges/:mergeId/undo',
+export const undoMerge = defineWrite('/projects/:projectId/merges/:mergeId/undo', {
   auditAction: 'subject.undoMerge',
   response: z.object({ subject, target: subject }),
   handle: async (call, { tx }) => {
@@ -249,8 +243,7 @@ export const undoMerge = defineWrite({
 })
 
 /** Moves a face of the subject in the path to another subject of the gallery. */
-export const moveFace = defineWrite({
-  path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/move',
+export const moveFace = defineWrite('/projects/:projectId/subjects/:subjectId/faces/:faceId/move', {
   auditAction: 'subject.moveFace',
   body: z.strictObject({ targetSubjectId: input.id }),
   response: z.object({ subject, target: subject }),

@@ -47,8 +47,7 @@ async function readFilter(tx: ReadTx, call: ListCall) {
   }
 }
 
-export const getVisitor = defineRead({
-  path: '/projects/:projectId/visitors/:visitorId',
+export const getVisitor = defineRead('/projects/:projectId/visitors/:visitorId', {
   response: routes.visitor,
   handle: (call) => {
     const { store, visitors } = call.services
@@ -60,24 +59,25 @@ export const getVisitor = defineRead({
 })
 
 /** Returns the visitors that resemble a subject: the person was probably seen before. */
-export const listVisitorsOfSubject = defineRead({
-  path: '/projects/:projectId/subjects/:subjectId/visitors',
-  isLong: true,
-  response: z.object({ items: z.array(routes.visitor) }),
-  handle: async (call) => {
-    const { subjectId = '' } = call.pathParameters
-    const caller = await call.services.store.read((tx) => requireProject(tx, call))
-    const matching = call.services.matching.calibratedFor(caller.galleryId)
-    const search = { params: { subjectId }, caller, services: { ...call.services, matching } }
-    return { items: await findVisitorsOfSubject(search) }
+export const listVisitorsOfSubject = defineRead(
+  '/projects/:projectId/subjects/:subjectId/visitors',
+  {
+    isLong: true,
+    response: z.object({ items: z.array(routes.visitor) }),
+    handle: async (call) => {
+      const { subjectId = '' } = call.pathParameters
+      const caller = await call.services.store.read((tx) => requireProject(tx, call))
+      const matching = call.services.matching.calibratedFor(caller.galleryId)
+      const search = { params: { subjectId }, caller, services: { ...call.services, matching } }
+      return { items: await findVisitorsOfSubject(search) }
+    },
   },
-})
+)
 
 const path = '/projects/:projectId/visitors/:visitorId'
 
 /** Enrolls a visitor as a new subject. */
-export const promoteVisitor = defineWrite({
-  path: `${path}/promote`,
+export const promoteVisitor = defineWrite(`${path}/promote`, {
   auditAction: 'visitor.promote',
   body: routes.promotion,
   response: subject,
@@ -90,8 +90,7 @@ export const promoteVisitor = defineWrite({
 })
 
 /** Adds the faces of a visitor to a subject, and deletes the visitor. */
-export const mergeVisitor = defineWrite({
-  path: `${path}/merge`,
+export const mergeVisitor = defineWrite(`${path}/merge`, {
   auditAction: 'visitor.merge',
   body: z.strictObject({ subjectId: id }),
   response: subject,
@@ -104,8 +103,7 @@ export const mergeVisitor = defineWrite({
 })
 
 /** Sends no events for a visitor, or again. */
-export const ignoreVisitor = defineWrite({
-  path: `${path}/ignore`,
+export const ignoreVisitor = defineWrite(`${path}/ignore`, {
   auditAction: 'visitor.ignore',
   body: z.strictObject({ ignored: z.boolean() }),
   handle: async (call, { tx }) => {
@@ -116,9 +114,8 @@ export const ignoreVisitor = defineWrite({
   },
 })
 
-export const removeVisitor = defineWrite({
+export const removeVisitor = defineWrite(path, {
   method: 'DELETE',
-  path,
   auditAction: 'visitor.delete',
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,

@@ -19,8 +19,7 @@ const dayHours = 24
 const monthHours = 30 * dayHours
 
 /** Returns the calls of keys in the current hour and the hours before it, from hourly counts. */
-export const getKeyUsage = defineRead({
-  path: '/key-usage',
+export const getKeyUsage = defineRead('/key-usage', {
   isLong: true,
   query: z.strictObject({
     keyIds: z

@@ -100,8 +100,7 @@ export const { pages: listKeys } = defineList({
   },
 })
 
-export const listPermissions = defineRead({
-  path: '/permissions',
+export const listPermissions = defineRead('/permissions', {
   response: z.array(z.object({ permission: z.string(), summary: z.string() })),
   handle: async () => allPermissions,
 })
@@ -110,8 +109,7 @@ export const permission = z.enum(allPermissions.map(({ permission }) => permissi
 
 const expiry = utcTime.nullable().optional()
 
-export const addKey = defineWrite({
-  path: '/keys',
+export const addKey = defineWrite('/keys', {
   auditAction: 'key.create',
   body: z.strictObject({
     projectId: id,
@@ -140,8 +138,7 @@ export const addKey = defineWrite({
   },
 })
 
-export const revokeKeyById = defineWrite({
-  path: '/keys/:keyId/revoke',
+export const revokeKeyById = defineWrite('/keys/:keyId/revoke', {
   auditAction: 'key.revoke',
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: key,
@@ -175,9 +172,8 @@ export function requireFutureExpiry(expiresAtUtc: Date | null | undefined, now: 
 /** Changes of an existing key. The gate reads keys at each call, so they apply to the next call. */
 
 /** Changes the name, the permissions or the expiry of a key. An expired key can be extended. */
-export const editKey = defineWrite({
+export const editKey = defineWrite('/keys/:keyId', {
   method: 'PATCH',
-  path: '/keys/:keyId',
   auditAction: 'key.edit',
   body: z.strictObject({
     name: name.optional(),
@@ -239,8 +235,7 @@ const overlapHours = z.union(
 )
 
 /** Gives a key a new secret, which only this response contains. The former one ends after the overlap. */
-export const rotateKeyById = defineWrite({
-  path: '/keys/:keyId/rotate',
+export const rotateKeyById = defineWrite('/keys/:keyId/rotate', {
   auditAction: 'key.rotate',
   body: z.strictObject({ overlapHours }),
   response: keyWithSecret,
@@ -266,8 +261,7 @@ const rotationRefusals = {
 } as const
 
 /** Ends the overlap of a rotation: the former secret is rejected from the next call on. */
-export const endOverlap = defineWrite({
-  path: '/keys/:keyId/end-overlap',
+export const endOverlap = defineWrite('/keys/:keyId/end-overlap', {
   auditAction: 'key.endOverlap',
   response: key,
   handle: async (call, { tx }) => {

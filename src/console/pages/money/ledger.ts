@@ -67,8 +67,7 @@ export function toTransferResponse(
   }
 }
 
-export const verifyLedger = defineRead({
-  path: '/money/verify',
+export const verifyLedger = defineRead('/money/verify', {
   response: z.object({
     ok: z.boolean(),
     checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
@@ -80,8 +79,7 @@ export const verifyLedger = defineRead({
 })
 
 /** Compares the request log with the ledger; without a range, for the last 30 days. */
-export const reconcileLedger = defineRead({
-  path: '/money/reconcile',
+export const reconcileLedger = defineRead('/money/reconcile', {
   query: z.strictObject({ projectId: id.optional(), ...timeRange }),
   response: z.object({
     logMicros: micros,

@@ -51,8 +51,7 @@ export function toBudget(project: ProjectSummary) {
 
 const balance = z.object({ walletMicros: micros, budgetMicros: micros.optional() })
 
-export const getMoney = defineRead({
-  path: '/money',
+export const getMoney = defineRead('/money', {
   response: z.object({
     walletMicros: micros,
     currency: z.string(),
@@ -99,8 +98,7 @@ const amount = micros
     error: `must not be 0 and must be at most ${formatAmount(microsMax)}`,
   })
 
-export const topUpWallet = defineWrite({
-  path: '/money/top-up',
+export const topUpWallet = defineWrite('/money/top-up', {
   auditAction: 'money.topUp',
   body: z.strictObject({
     amountMicros: amount,
@@ -128,8 +126,7 @@ export const topUpWallet = defineWrite({
   },
 })
 
-export const allocateBudget = defineWrite({
-  path: '/money/allocate',
+export const allocateBudget = defineWrite('/money/allocate', {
   auditAction: 'money.allocate',
   body: z.strictObject({
     projectId: id,
@@ -154,9 +151,8 @@ export const allocateBudget = defineWrite({
   },
 })
 
-export const setUnitPrice = defineWrite({
+export const setUnitPrice = defineWrite('/money/prices/:action', {
   method: 'PUT',
-  path: '/money/prices/:action',
   minimumRole: 'owner',
   auditAction: 'money.setPrice',
   body: z.strictObject({

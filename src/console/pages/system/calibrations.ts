@@ -75,8 +75,7 @@ export async function readGalleryCalibrations(
 }
 
 /** Returns the gallery of a project to the tables of the models. The table stays as history. */
-export const revertCalibration = defineWrite({
-  path: '/projects/:projectId/calibration/revert',
+export const revertCalibration = defineWrite('/projects/:projectId/calibration/revert', {
   auditAction: 'calibration.revert',
   body: z.strictObject({ confirm: z.string().max(128) }),
   response: z.object({ calibrationIds: z.array(z.string()) }),

@@ -10,8 +10,7 @@ const bucketMs = 300_000
 const values = z.array(z.number().nullable())
 
 /** The last 24 hours of every server, in buckets of five minutes. */
-export const getSystemHistory = defineRead({
-  path: '/system/history',
+export const getSystemHistory = defineRead('/system/history', {
   response: z.object({
     buckets: z.array(z.string()).meta({ description: 'The start of each bucket, UTC.' }),
     servers: z.array(

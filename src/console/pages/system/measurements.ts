@@ -38,8 +38,7 @@ const measurement = z.discriminatedUnion('state', [
 const path = '/projects/:projectId/calibration/measurement'
 
 /** Returns the last measurement of a gallery that this server started, for 15 minutes after its end. */
-export const getMeasurement = defineRead({
-  path,
+export const getMeasurement = defineRead(path, {
   response: measurement,
   handle: async (call) => {
     const { store, measurements } = call.services
@@ -70,8 +69,7 @@ const samePersonMax = 1_000
  *
  * @throws HttpError 409 while another one runs on this server.
  */
-export const startMeasurement = defineWrite({
-  path,
+export const startMeasurement = defineWrite(path, {
   auditAction: 'calibration.measure',
   isDoneByPrepare: true,
   body: z.strictObject({ samePerson: z.array(z.tuple([id, id])).max(samePersonMax) }),
@@ -101,9 +99,8 @@ export const startMeasurement = defineWrite({
  *
  * @throws HttpError 409 if this server has no measurement of the gallery.
  */
-export const discardMeasurement = defineWrite({
+export const discardMeasurement = defineWrite(path, {
   method: 'DELETE',
-  path,
   auditAction: 'calibration.discard',
   isDoneByPrepare: true,
   prepare: async (call) => {
@@ -121,8 +118,7 @@ export const discardMeasurement = defineWrite({
 })
 
 /** Makes the measured table the one of the gallery: all its similarities are rates of this table. */
-export const applyMeasurement = defineWrite({
-  path: '/projects/:projectId/calibration/apply',
+export const applyMeasurement = defineWrite('/projects/:projectId/calibration/apply', {
   auditAction: 'calibration.apply',
   body: z.strictObject({ measurementId: id, confirm: z.string().max(128) }),
   response: z.object({ calibrationId: z.string() }),

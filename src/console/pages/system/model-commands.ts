@@ -30,8 +30,7 @@ const modelCommand = z.strictObject({
 const path = '/models/command'
 
 /** Returns the last command of this server, and the files that the operator placed for the next ones. */
-export const getModelCommand = defineRead({
-  path,
+export const getModelCommand = defineRead(path, {
   minimumRole: 'owner',
   response: z.custom<ModelCommandReport>(),
   handle: async (call) => (await requireModelCommands(call)).report(),
@@ -43,8 +42,7 @@ async function requireModelCommands(call: ConsoleContext): Promise<ModelCommands
 }
 
 /** @throws HttpError 409 while another command runs on this server. */
-export const startModelCommand = defineWrite({
-  path,
+export const startModelCommand = defineWrite(path, {
   minimumRole: 'owner',
   auditAction: 'models.startCommand',
   isDoneByPrepare: true,
@@ -63,9 +61,8 @@ export const startModelCommand = defineWrite({
  *
  * @throws HttpError 409 if this server has none.
  */
-export const discardModelCommand = defineWrite({
+export const discardModelCommand = defineWrite(path, {
   method: 'DELETE',
-  path,
   minimumRole: 'owner',
   auditAction: 'models.discardCommand',
   isDoneByPrepare: true,

@@ -9,8 +9,7 @@ import type { ModelInventory } from '../../services.ts'
 import texts from '../../field-texts.json' with { type: 'json' }
 
 /** Returns all networks and the calibration of the active recognizer. */
-export const getModels = defineRead({
-  path: '/models',
+export const getModels = defineRead('/models', {
   response: z.object({
     mayChange: z.boolean().describe(texts.models.mayChange),
     models: z.custom<ModelInventory['models']>(),

@@ -27,8 +27,7 @@ const server = z.object({
   report: serverReport.nullable(),
 })
 
-export const getSystem = defineRead({
-  path: '/system',
+export const getSystem = defineRead('/system', {
   response: z.object({
     version: z.string(),
     ready: z.boolean(),
@@ -96,8 +95,7 @@ async function readServers({
  * Creates a support bundle. It covers the whole installation, so that only users of its first account
  * receive it.
  */
-export const downloadSupportBundle = defineWrite({
-  path: '/system/support-bundle',
+export const downloadSupportBundle = defineWrite('/system/support-bundle', {
   auditAction: 'system.supportBundle',
   response: z.record(z.string(), z.unknown()),
   prepare: async (call) => {

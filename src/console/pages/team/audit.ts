@@ -49,8 +49,7 @@ export const { pages: listAudit, csv: auditCsv } = defineList({
 })
 
 /** The audit actions that the filter offers. */
-export const listAuditActions = defineRead({
-  path: '/audit/actions',
+export const listAuditActions = defineRead('/audit/actions', {
   response: z.array(z.object({ auditAction: z.string(), description: z.string() })),
   handle: async () =>
     Object.entries(auditActions).map(([auditAction, description]) => ({

@@ -39,8 +39,7 @@ const invitation = z.object({
     .meta({ description: 'The full URL. It can be used once, within 24 hours.' }),
 })
 
-export const listTeam = defineRead({
-  path: '/users',
+export const listTeam = defineRead('/users', {
   response: z.object({ items: z.array(userItem) }),
   handle: async ({ identity, services: { store, clock } }) => {
     return store.read(async (tx) => {
@@ -51,8 +50,7 @@ export const listTeam = defineRead({
 })
 
 /** Returns the number of sessions that end when the user is disabled. */
-export const countOpenSessions = defineRead({
-  path: '/users/:userId/open-sessions',
+export const countOpenSessions = defineRead('/users/:userId/open-sessions', {
   response: z.object({ count }),
   handle: async (call) => {
     const { store, clock } = call.services
@@ -64,8 +62,7 @@ export const countOpenSessions = defineRead({
   },
 })
 
-export const inviteUser = defineWrite({
-  path: '/users',
+export const inviteUser = defineWrite('/users', {
   minimumRole: 'owner',
   auditAction: 'user.invite',
   body: z.strictObject({ name, role }),
@@ -87,8 +84,7 @@ export const inviteUser = defineWrite({
   },
 })
 
-export const resendInvite = defineWrite({
-  path: '/users/:userId/invite',
+export const resendInvite = defineWrite('/users/:userId/invite', {
   minimumRole: 'owner',
   auditAction: 'user.resendInvite',
   response: z.object({ inviteLink: z.string() }),
@@ -114,9 +110,8 @@ async function createInviteLink(
   return (services.publicUrl || request.origin) + setupLinkPath(token, name)
 }
 
-export const revokeInvite = defineWrite({
+export const revokeInvite = defineWrite('/users/:userId/invite', {
   method: 'DELETE',
-  path: '/users/:userId/invite',
   minimumRole: 'owner',
   auditAction: 'user.revokeInvite',
   body: z.strictObject({ confirm: z.string().max(128) }),
@@ -129,9 +124,8 @@ export const revokeInvite = defineWrite({
   },
 })
 
-export const editUser = defineWrite({
+export const editUser = defineWrite('/users/:userId', {
   method: 'PATCH',
-  path: '/users/:userId',
   minimumRole: 'owner',
   auditAction: 'user.update',
   body: z.strictObject({ role: role.optional(), disabled: z.boolean().optional() }),
@@ -164,8 +158,7 @@ async function requireOwner(tx: ReadTx, accountId: string): Promise<void> {
     throw new HttpError(409, 'The account must keep an owner who can sign in.')
 }
 
-export const endSessionsOfUser = defineWrite({
-  path: '/users/:userId/sign-out',
+export const endSessionsOfUser = defineWrite('/users/:userId/sign-out', {
   minimumRole: 'owner',
   auditAction: 'user.signOut',
   handle: async (call, { tx }) => {
@@ -176,8 +169,7 @@ export const endSessionsOfUser = defineWrite({
 })
 
 /** For a user who lost the authenticator app and the recovery codes. It ends the user's sessions. */
-export const removeSecondFactorOfUser = defineWrite({
-  path: '/users/:userId/second-factor/remove',
+export const removeSecondFactorOfUser = defineWrite('/users/:userId/second-factor/remove', {
   minimumRole: 'owner',
   auditAction: 'user.removeSecondFactor',
   handle: async (call, { tx }) => {

@@ -49,8 +49,7 @@ export const { pages: listWebhookDeliveries } = defineList({
 const payload = z.record(z.string(), z.unknown()).meta({ description: 'The data of the event.' })
 
 /** The data of an event, which the list does not contain. */
-export const readDelivery = defineRead({
-  path: '/webhooks/:webhookId/deliveries/:eventId',
+export const readDelivery = defineRead('/webhooks/:webhookId/deliveries/:eventId', {
   response: z.object({ payload }),
   handle: (call) =>
     call.services.store.read(async (tx) => {
@@ -64,8 +63,7 @@ export const readDelivery = defineRead({
 const eventIdOf = (call: ConsoleContext) => call.pathParameters['eventId'] ?? ''
 const noSuchEvent = () => new HttpError(404, 'The webhook has no event with this id.')
 
-export const redeliverEvent = defineWrite({
-  path: '/webhooks/:webhookId/deliveries/:eventId/redeliver',
+export const redeliverEvent = defineWrite('/webhooks/:webhookId/deliveries/:eventId/redeliver', {
   auditAction: 'webhook.redeliver',
   handle: async (call, { tx }) => {
     const { webhooks, clock } = call.services

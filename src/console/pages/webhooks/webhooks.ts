@@ -56,8 +56,7 @@ const receivedEvents = z.strictObject({
 
 const secret = z.string().describe(texts.webhooks.secret)
 
-export const listWebhooks = defineRead({
-  path: '/webhooks',
+export const listWebhooks = defineRead('/webhooks', {
   query: z.strictObject({ projectId: id.optional() }),
   response: z.object({
     items: z.array(webhookItem.extend({ lastAttempt: lastAttempt.nullable() })),
@@ -83,8 +82,7 @@ export const listWebhooks = defineRead({
   },
 })
 
-export const addWebhook = defineWrite({
-  path: '/webhooks',
+export const addWebhook = defineWrite('/webhooks', {
   auditAction: 'webhook.create',
   body: receivedEvents.extend({ projectId: id, url: z.string().min(1) }),
   response: webhookItem.extend({ secret }),
@@ -105,9 +103,8 @@ export const addWebhook = defineWrite({
   },
 })
 
-export const editWebhook = defineWrite({
+export const editWebhook = defineWrite('/webhooks/:webhookId', {
   method: 'PATCH',
-  path: '/webhooks/:webhookId',
   auditAction: 'webhook.edit',
   body: receivedEvents,
   response: webhookItem,
@@ -120,9 +117,8 @@ export const editWebhook = defineWrite({
   },
 })
 
-export const removeWebhook = defineWrite({
+export const removeWebhook = defineWrite('/webhooks/:webhookId', {
   method: 'DELETE',
-  path: '/webhooks/:webhookId',
   auditAction: 'webhook.delete',
   handle: async (call, { tx }) => {
     const webhook = await requireWebhook(tx, call)
@@ -133,8 +129,7 @@ export const removeWebhook = defineWrite({
   },
 })
 
-export const rotateWebhookSecret = defineWrite({
-  path: '/webhooks/:webhookId/rotate-secret',
+export const rotateWebhookSecret = defineWrite('/webhooks/:webhookId/rotate-secret', {
   auditAction: 'webhook.rotateSecret',
   body: z.strictObject({
     overlapHours: z.int().min(0).max(overlapHoursMax).default(overlapHoursDefault),
@@ -150,8 +145,7 @@ export const rotateWebhookSecret = defineWrite({
   },
 })
 
-export const testWebhook = defineWrite({
-  path: '/webhooks/:webhookId/test',
+export const testWebhook = defineWrite('/webhooks/:webhookId/test', {
   auditAction: 'webhook.test',
   response: z.object({ eventId: z.string() }),
   handle: async (call, { tx }) => {
