@@ -20,7 +20,6 @@ import {
   type CompreFaceReply,
   type CompreFaceRequest,
   type CompreFaceRoute,
-  routeName,
 } from './serve-route.ts'
 
 /** One run of an action, with its price and its permission. */
@@ -153,7 +152,7 @@ export function confidenceParams({ det_prob_threshold: threshold, boxProbability
     : { minFaceConfidence: boxProbability.toConfidence(threshold) }
 }
 
-type JsonRoute<Query, Body> = Pick<CompreFaceRoute, 'method' | 'path'> & {
+type JsonRoute<Query, Body> = {
   readonly status?: 201
   /** The API key needs all of them. */
   readonly permissions: readonly string[] | ((query: Query) => readonly string[])
@@ -175,15 +174,17 @@ type JsonRouteCall<Query, Body> = CallContext &
 
 /** Defines a route without an image. It is free and has a permission of the API. */
 export function defineJsonRoute<Query = undefined, Body = undefined>(
+  method: CompreFaceRoute['method'],
+  path: CompreFaceRoute['path'],
   route: JsonRoute<Query, Body>,
 ): CompreFaceRoute {
-  const { method, path, status = 200 } = route
+  const name = `${method} ${path}`
   const permissions = typeof route.permissions === 'function' ? [] : route.permissions
   return {
     method,
     path,
-    status,
-    known: route.body && { name: routeName(route), permissions },
+    status: route.status ?? 200,
+    known: route.body && { name, permissions },
     parse: async (compreFaceRequest) => {
       const { request } = compreFaceRequest
       const { pathParams, query: searchParams } = request
@@ -193,7 +194,7 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
       const query = route.query ? route.query(searchParams) : (undefined as Query)
       const body = route.body ? await readJson(compreFaceRequest, route.body) : (undefined as Body)
       return {
-        name: routeName(route),
+        name,
         permissions:
           typeof route.permissions === 'function' ? route.permissions(query) : permissions,
         units: 0,

@@ -114,10 +114,6 @@ function describeRequest(
 
 const roomCheck = { analyzesAllImages: true } as const
 
-export function routeName({ method, path }: Pick<CompreFaceRoute, 'method' | 'path'>): string {
-  return `${method} ${path}`
-}
-
 type CompreFaceSettlement = Settlement<Envelope> & {
   /** What the client receives. It is not stored. */
   readonly reply: CompreFaceReply | ActionError
@@ -151,7 +147,7 @@ async function parseRequest(
     const call = await runAsAccount(accountId, () => route.parse(compreFaceRequest))
     return { name: call.name, content: toRunnableCall(call, compreFaceRequest, requestId) }
   } catch (error) {
-    return { name: routeName(route), content: { error } }
+    return { name: `${route.method} ${route.path}`, content: { error } }
   }
 }
 

@@ -25,9 +25,7 @@ const subjectsPath = '/api/v1/recognition/subjects'
 const subjectBody = z.object({ subject: externalId })
 
 /** Returns the names of all subjects. */
-export const listSubjects = defineJsonRoute({
-  method: 'GET',
-  path: subjectsPath,
+export const listSubjects = defineJsonRoute('GET', subjectsPath, {
   permissions: ['subjects:read'],
   run: async ({ caller, services }) => {
     const subjects = await listSubjectNames(services, caller)
@@ -36,9 +34,7 @@ export const listSubjects = defineJsonRoute({
 })
 
 /** Creates a subject without a face. */
-export const addSubject = defineJsonRoute({
-  method: 'POST',
-  path: subjectsPath,
+export const addSubject = defineJsonRoute('POST', subjectsPath, {
   status: 201,
   permissions: ['svc.enroll'],
   body: subjectBody,
@@ -59,9 +55,7 @@ export const addSubject = defineJsonRoute({
  * deletion record. Merging therefore also needs the permission to delete a subject and, because the faces
  * are not compared, the one to force faces.
  */
-export const renameSubject = defineJsonRoute({
-  method: 'PUT',
-  path: `${subjectsPath}/:subject`,
+export const renameSubject = defineJsonRoute('PUT', `${subjectsPath}/:subject`, {
   permissions: ['svc.updateSubject'],
   body: subjectBody,
   run: (call) =>
@@ -86,9 +80,7 @@ export const renameSubject = defineJsonRoute({
     }),
 })
 
-export const deleteSubject = defineJsonRoute({
-  method: 'DELETE',
-  path: `${subjectsPath}/:subject`,
+export const deleteSubject = defineJsonRoute('DELETE', `${subjectsPath}/:subject`, {
   permissions: ['svc.deleteSubject'],
   run: async (call) => {
     const { subjects } = call.services
@@ -110,9 +102,7 @@ async function requireSubject(
   return (await findSubjectByName(services, tx, caller, name)) ?? subjectNotFound()
 }
 
-export const deleteSubjects = defineJsonRoute({
-  method: 'DELETE',
-  path: subjectsPath,
+export const deleteSubjects = defineJsonRoute('DELETE', subjectsPath, {
   permissions: deleteAllPermissions,
   run: (call) => deleteAllSubjects(call, (records) => records.length),
 })
@@ -141,9 +131,7 @@ async function listSubjectNames({ subjects }: Services, { galleryId }: Caller): 
 }
 
 /** Returns a page of the faces of the gallery or of one subject. */
-export const listFaces = defineJsonRoute({
-  method: 'GET',
-  path: '/api/v1/recognition/faces',
+export const listFaces = defineJsonRoute('GET', '/api/v1/recognition/faces', {
   permissions: ['subjects:read'],
   query: (query) => readQuery(pageQuery, query),
   run: async ({ query: { page, size, subject: name }, caller, services: { subjects } }) => {
@@ -174,9 +162,7 @@ export const listFaces = defineJsonRoute({
 })
 
 /** Deletes one face. Deleting the last face of a subject deletes the subject. */
-export const deleteFace = defineJsonRoute({
-  method: 'DELETE',
-  path: '/api/v1/recognition/faces/:image_id',
+export const deleteFace = defineJsonRoute('DELETE', '/api/v1/recognition/faces/:image_id', {
   permissions: ['svc.deleteSubject'],
   run: (call) => {
     const faceId = readImageId(call)
@@ -193,9 +179,7 @@ const facesMax = 200
  * Deletes faces by id, each in a transaction: no other call waits for all of them. The response omits ids
  * that do not exist.
  */
-export const deleteFaceList = defineJsonRoute({
-  method: 'POST',
-  path: '/api/v1/recognition/faces/delete',
+export const deleteFaceList = defineJsonRoute('POST', '/api/v1/recognition/faces/delete', {
   permissions: ['svc.deleteSubject'],
   query: refuseParameters,
   body: z.array(uuid).min(1).max(facesMax),
@@ -211,9 +195,7 @@ export const deleteFaceList = defineJsonRoute({
 })
 
 /** Deletes a subject with all its faces; without the parameter, all subjects. */
-export const deleteFaces = defineJsonRoute({
-  method: 'DELETE',
-  path: '/api/v1/recognition/faces',
+export const deleteFaces = defineJsonRoute('DELETE', '/api/v1/recognition/faces', {
   permissions: (name) => (name === undefined ? deleteAllPermissions : ['svc.deleteSubject']),
   query: optionalSubject,
   run: async (call) => {

@@ -10,9 +10,7 @@ const noImages =
   'Facegate does not store images of faces. Store the image yourself, with the image_id.'
 
 /** CompreFace returns the image of a face; Facegate stores no images, so it always fails. */
-export const showFace = defineJsonRoute({
-  method: 'GET',
-  path: '/api/v1/recognition/faces/:image_id/img',
+export const showFace = defineJsonRoute('GET', '/api/v1/recognition/faces/:image_id/img', {
   permissions: ['subjects:read'],
   run: () => {
     throw new HttpError(404, noImages)
@@ -37,9 +35,7 @@ export const embeddingRoutes: readonly CompreFaceRoute[] = (
     ['/api/v1/verification/embeddings/verify', 'svc.verify'],
   ] as const
 ).map(([path, permission]) =>
-  defineJsonRoute({
-    method: 'POST',
-    path,
+  defineJsonRoute('POST', path, {
     permissions: [permission],
     run: () => {
       throw invalidRequest(

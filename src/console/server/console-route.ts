@@ -168,8 +168,8 @@ export function defineRead<
 export const readDefaults = { method: 'GET', minimumRole: 'viewer', body: noContent } as const
 
 /** Like `defineRead`, for a route without a query that returns a file. */
-export function defineFile(route: Pick<FileRoute, 'path' | 'readFile'>): FileRoute {
-  return { ...readDefaults, ...route, query: emptyQuery, response: noContent }
+export function defineFile(path: RoutePath, readFile: FileRoute['readFile']): FileRoute {
+  return { ...readDefaults, path, readFile, query: emptyQuery, response: noContent }
 }
 
 /** Like `defineRead`, for a route that changes data; its method is `POST` unless it states another. */

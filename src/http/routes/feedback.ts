@@ -20,9 +20,7 @@ const match = z.object({
   verdict: z.enum(['confirm', 'deny']).describe(texts.feedback.verdict),
 })
 
-export const sendFeedback = defineRoute({
-  method: 'POST',
-  path: '/v1/feedback',
+export const sendFeedback = defineRoute('POST', '/v1/feedback', {
   name: 'sendFeedback',
   summary:
     'Confirm or deny a match of svc.identify. A denied face no longer matches that subject; other subjects are not affected.',

@@ -9,9 +9,7 @@ import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 const group = z.object({ name: z.string(), subjectCount: z.int().min(1) }).meta({ id: 'Group' })
 
-export const listGroups = defineRoute({
-  method: 'GET',
-  path: '/v1/groups',
+export const listGroups = defineRoute('GET', '/v1/groups', {
   name: 'listGroups',
   summary: 'List the groups of the gallery by name. A group has at least one subject.',
   permission: 'subjects:read',
@@ -26,9 +24,7 @@ export const listGroups = defineRoute({
   },
 })
 
-export const renameGroup = defineRoute({
-  method: 'POST',
-  path: '/v1/groups/:name/rename',
+export const renameGroup = defineRoute('POST', '/v1/groups/:name/rename', {
   name: 'renameGroup',
   summary: 'Rename a group, with its subjects. The new name must not be in use.',
   permission: 'svc.updateSubject',
@@ -41,9 +37,7 @@ export const renameGroup = defineRoute({
     maintenance.renameGroup({ galleryId, name, newName: body.name }),
 })
 
-export const deleteGroup = defineRoute({
-  method: 'DELETE',
-  path: '/v1/groups/:name',
+export const deleteGroup = defineRoute('DELETE', '/v1/groups/:name', {
   name: 'deleteGroup',
   summary: 'Permanently delete every subject of a group.',
   permission: 'groups:delete',

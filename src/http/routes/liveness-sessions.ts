@@ -78,9 +78,7 @@ function toSession(state: ReadSession) {
   }
 }
 
-export const createLivenessSession = defineRoute({
-  method: 'POST',
-  path: '/v1/liveness/sessions',
+export const createLivenessSession = defineRoute('POST', '/v1/liveness/sessions', {
   name: 'createLivenessSession',
   summary:
     'Create a liveness session: random head movements that a person shows to the camera in up to three attempts.',
@@ -107,9 +105,7 @@ export const createLivenessSession = defineRoute({
   },
 })
 
-export const getLivenessSession = defineRoute({
-  method: 'GET',
-  path: '/v1/liveness/sessions/:sessionId',
+export const getLivenessSession = defineRoute('GET', '/v1/liveness/sessions/:sessionId', {
   name: 'getLivenessSession',
   summary: 'Read the state, the result and the reference frame of a liveness session.',
   permission: 'svc.liveness',

@@ -51,9 +51,7 @@ const me = z
   })
   .meta({ id: 'Me' })
 
-export const getMe = defineRoute({
-  method: 'GET',
-  path: '/v1/me',
+export const getMe = defineRoute('GET', '/v1/me', {
   name: 'getMe',
   summary: 'Show the key of the request: its project, permissions, limits, budget and prices.',
   permission: null,

@@ -70,8 +70,13 @@ export function defineRoute<
   Query extends z.ZodType,
   Body extends z.ZodType = z.ZodUndefined,
   PathParams extends z.ZodObject = z.ZodObject,
->(route: RestRoute<Query, Body, PathParams>): RestRoute {
-  return route
+>(
+  method: RestRoute['method'],
+  path: string,
+  route: Omit<RestRoute<Query, Body, PathParams>, 'method' | 'path'>,
+): RestRoute {
+  const typed: RestRoute<Query, Body, PathParams> = { method, path, ...route }
+  return typed
 }
 
 /** A model that analyzes new images. */

@@ -20,9 +20,7 @@ import texts from '../../actions/schemas/field-texts.json' with { type: 'json' }
 
 const include = z.literal('faces').optional().describe(texts.subjects.include)
 
-export const listSubjects = defineRoute({
-  method: 'GET',
-  path: '/v1/subjects',
+export const listSubjects = defineRoute('GET', '/v1/subjects', {
   name: 'listSubjects',
   summary: 'List the subjects of the gallery, by default in the order of enrollment.',
   permission: 'subjects:read',
@@ -101,9 +99,7 @@ function attributeOf(text: string | undefined) {
   return { name: text.slice(0, end), value: text.slice(end + 1) }
 }
 
-export const getSubject = defineRoute({
-  method: 'GET',
-  path: '/v1/subjects/:subjectId',
+export const getSubject = defineRoute('GET', '/v1/subjects/:subjectId', {
   name: 'getSubject',
   summary: 'Show one subject.',
   permission: 'subjects:read',
@@ -125,9 +121,7 @@ const deletionCursors = {
   deleted: z.tuple([z.string(), z.int(), z.literal('deleted')]),
 }
 
-export const listDeletions = defineRoute({
-  method: 'GET',
-  path: '/v1/deletions',
+export const listDeletions = defineRoute('GET', '/v1/deletions', {
   name: 'listDeletions',
   summary:
     'List the deletion records of the gallery, by default newest first. They are kept permanently.',

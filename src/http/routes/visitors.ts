@@ -38,9 +38,7 @@ export function isIgnoredOf({ ignored }: { readonly ignored: z.output<typeof ign
   return ignored === 'all' ? undefined : ignored === 'true'
 }
 
-export const listVisitors = defineRoute({
-  method: 'GET',
-  path: '/v1/visitors',
+export const listVisitors = defineRoute('GET', '/v1/visitors', {
   name: 'listVisitors',
   summary: 'List the unknown people that svc.identify found, or those that resemble a subject.',
   permission: 'subjects:read',
@@ -83,9 +81,7 @@ const cursorSchemas = {
   '-visits': z.tuple([z.int(), z.string()]),
 }
 
-export const getVisitor = defineRoute({
-  method: 'GET',
-  path: '/v1/visitors/:visitorId',
+export const getVisitor = defineRoute('GET', '/v1/visitors/:visitorId', {
   name: 'getVisitor',
   summary: 'Show one unknown person.',
   permission: 'subjects:read',
@@ -110,9 +106,7 @@ export const promotion = z
   })
   .meta({ id: 'VisitorPromotion' })
 
-export const promoteVisitor = defineRoute({
-  method: 'POST',
-  path: '/v1/visitors/:visitorId/promote',
+export const promoteVisitor = defineRoute('POST', '/v1/visitors/:visitorId/promote', {
   name: 'promoteVisitor',
   summary: 'Enroll an unknown person as a new subject. The visitor ends.',
   permission: 'svc.enroll',
@@ -126,9 +120,7 @@ export const promoteVisitor = defineRoute({
     ),
 })
 
-export const mergeVisitor = defineRoute({
-  method: 'POST',
-  path: '/v1/visitors/:visitorId/merge',
+export const mergeVisitor = defineRoute('POST', '/v1/visitors/:visitorId/merge', {
   name: 'mergeVisitor',
   summary: 'Add the faces of an unknown person to a subject. The visitor ends.',
   permission: changePermissions.force.permission,
@@ -142,9 +134,7 @@ export const mergeVisitor = defineRoute({
     ),
 })
 
-export const ignoreVisitor = defineRoute({
-  method: 'POST',
-  path: '/v1/visitors/:visitorId/ignore',
+export const ignoreVisitor = defineRoute('POST', '/v1/visitors/:visitorId/ignore', {
   name: 'ignoreVisitor',
   summary: 'Send no events for an unknown person, or send them again.',
   permission: 'svc.updateSubject',
@@ -158,9 +148,7 @@ export const ignoreVisitor = defineRoute({
     ),
 })
 
-export const deleteVisitor = defineRoute({
-  method: 'DELETE',
-  path: '/v1/visitors/:visitorId',
+export const deleteVisitor = defineRoute('DELETE', '/v1/visitors/:visitorId', {
   name: 'deleteVisitor',
   summary: 'Permanently delete an unknown person.',
   permission: 'svc.deleteSubject',

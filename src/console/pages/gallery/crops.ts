@@ -25,9 +25,9 @@ export const listCroppedFaces = defineRead('/projects/:projectId/cropped-faces',
 })
 
 /** Returns the stored crop of a face of a subject or a visitor as a JPEG. */
-export const getCrop = defineFile({
-  path: '/projects/:projectId/subjects/:subjectId/faces/:faceId/crop',
-  readFile: async (call) => {
+export const getCrop = defineFile(
+  '/projects/:projectId/subjects/:subjectId/faces/:faceId/crop',
+  async (call) => {
     const { store, subjects } = call.services
     const { subjectId = '', faceId = '' } = call.pathParameters
     const bytes = await store.read(async (tx) => {
@@ -39,7 +39,7 @@ export const getCrop = defineFile({
     if (!bytes) throw new HttpError(404, 'No crop of this face is stored.')
     return { contentType: 'image/jpeg', bytes }
   },
-})
+)
 
 /** Finds subjects, and visitors, of the project in the path. */
 async function findPeople(tx: ReadTx, call: ConsoleContext, ids: readonly string[]) {
