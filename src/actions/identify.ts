@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ActionError, type ActionProblem } from '../lib/errors.ts'
+import { ActionError } from '../lib/errors.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { Tx } from '../store/database.ts'
 import { defineAction, type ActionCall, type ItemOutcome, type ItemOutcomes } from './action.ts'
@@ -214,7 +214,7 @@ async function toOutcome(
   { hitSubjects, unknownGroups, visitors, ...facts }: GalleryFacts,
 ): Promise<ItemOutcome<IdentifyResult>> {
   const { correlationId } = search
-  if ('error' in search) return { correlationId, error: problemOf(search.error) }
+  if ('error' in search) return { correlationId, error: search.error.firstProblem }
   const { matching } = call.services
   const { found, searched } = decideCandidates(call, search, { ...facts, hitSubjects })
   const splits = searched.map(({ candidates }) => splitAtThreshold(facts.threshold, candidates))
@@ -267,11 +267,6 @@ function decideCandidates(
     return { qualityScore, candidates, isAmbiguous: isAmbiguous(threshold, candidates) }
   })
   return { found, searched }
-}
-
-function problemOf({ problems: [problem] }: ActionError): ActionProblem {
-  if (!problem) throw new Error('an ActionError has at least one problem')
-  return problem
 }
 
 /** The debug information of the largest face; with `sameSubject`, of the merged probe. */

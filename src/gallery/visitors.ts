@@ -1,6 +1,6 @@
 import { mapSequential } from '../lib/account-context.ts'
 import { formatUtc } from '../lib/clock.ts'
-import { ActionError } from '../lib/errors.ts'
+import { ActionError, invalidRequest } from '../lib/errors.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
@@ -160,8 +160,7 @@ function createEnrollVisitor(options: VisitorsOptions) {
   return async (tx: Tx, visitor: SubjectRow, subject: SubjectRow): Promise<SubjectDetails> => {
     const nowUtc = formatUtc(clock())
     const faces = await readFaces(tx, visitor)
-    if (faces.length === 0)
-      throw new ActionError('INVALID_REQUEST', 'no template of the visitor can be decrypted')
+    if (faces.length === 0) throw invalidRequest('no template of the visitor can be decrypted')
     await deleteSubject(tx, visitor, nowUtc, subject)
     for (const face of faces) {
       await enrollment.addFace(tx, subject, face, { ...options, storeVectors, nowUtc })

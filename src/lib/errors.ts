@@ -99,6 +99,13 @@ export class ActionError extends Error {
     return new ActionError(this.code, problems, { cause: this, ...options })
   }
 
+  /** The problem with which one image or one item reports this failure. */
+  get firstProblem(): ActionProblem {
+    const [problem] = this.problems
+    if (!problem) throw new Error('an ActionError has at least one problem')
+    return problem
+  }
+
   get code(): ActionErrorCode {
     return this.problems[0]?.code ?? 'INVALID_REQUEST'
   }

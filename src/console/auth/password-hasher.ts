@@ -1,6 +1,6 @@
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { HttpError } from '../../lib/errors.ts'
+import { unavailable } from '../../lib/errors.ts'
 import { networkOf } from '../../lib/limits/client-network.ts'
 
 /**
@@ -121,7 +121,8 @@ export function createPasswordQueue() {
     const queue = waiting[source.isKnownAddress ? 'known' : 'unknown']
     const network = networkOf(source.clientIp)
     const ofNetwork = queue.filter((waitingPassword) => waitingPassword.network === network)
-    if (queue.length >= queuedMax || ofNetwork.length >= queuedPerNetworkMax) throw queueFullError()
+    if (queue.length >= queuedMax || ofNetwork.length >= queuedPerNetworkMax)
+      throw unavailable('Too many sign-ins are in progress. Try again in 2 s.', 2)
     if (isRunning) await new Promise<void>((start) => queue.push({ network, start }))
     isRunning = true
     try {
@@ -134,8 +135,3 @@ export function createPasswordQueue() {
   }
   return { enqueue }
 }
-
-const queueFullError = (): HttpError =>
-  new HttpError(503, 'Too many sign-ins are in progress. Try again in 2 s.', {
-    headers: { 'retry-after': '2' },
-  })

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
-import { ActionError } from '../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { MatchVerdict, MatchVerdictRow, SubjectRow } from '../../store/gallery-schema.ts'
@@ -86,8 +86,7 @@ export async function decideMatch(
   if (!match) throw await unknownMatch(tx, call)
   if (match.verdict === verdict) return match
   if (match.verdict === 'confirmed')
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       'body.verdict: the match was confirmed before, which deleted the template of the face; deny a match of a later call',
     )
   const decided = { ...match, verdict, ...(verdict === 'confirmed' && { ciphertext: null }) }
@@ -185,13 +184,12 @@ function selectMatch(
   )
   if (!match || others.length > 0) {
     const positions = matches.map((one) => `${one.resultIndex} with faceIndex ${one.faceIndex}`)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `body.faceIndex: must select one match; the call matched resultIndex ${positions.join(', ')}`,
     )
   }
   if (subjectId !== undefined && subjectId.toLowerCase() !== match.subjectId)
-    throw new ActionError('INVALID_REQUEST', 'body.subjectId: the face matched another subject')
+    throw invalidRequest('body.subjectId: the face matched another subject')
   return match
 }
 
@@ -201,8 +199,7 @@ async function unknownMatch(tx: Tx, { projectId }: MatchedCall): Promise<ActionE
         'MATCH_NOT_FOUND',
         'body.requestId: the call has no match that can be confirmed or denied.',
       )
-    : new ActionError(
-        'INVALID_REQUEST',
+    : invalidRequest(
         'body.requestId: feedback is off in this project, so that no match can be confirmed or denied; switch it on with `facegate project set <project> --feedback on`',
       )
 }

@@ -1,4 +1,4 @@
-import { ActionError, type ActionProblem, toProblem } from '../../../lib/errors.ts'
+import { ActionError, toProblem } from '../../../lib/errors.ts'
 import type { ImageAnalysis } from '../../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../../vision/image/input/encoded-image.ts'
 import type { ActionCall, ItemOutcome, ItemOutcomes } from '../../action.ts'
@@ -111,19 +111,12 @@ export async function analyzeEachImage<Params extends EachImageParams, Value>(
       try {
         return { correlationId, value: await analyze(reserved, image, index) }
       } catch (error) {
-        if (error instanceof ActionError)
-          return { correlationId, error: problemOfImage(error, index) }
-        throw error
+        if (!(error instanceof ActionError)) throw error
+        // The first problem of an image, with the position of the image.
+        return { correlationId, error: toProblem({ imageIndex: index, ...error.firstProblem }) }
       }
     }),
   )
-}
-
-/** Returns the first problem of an image with the position of the image. */
-function problemOfImage(error: ActionError, imageIndex: number): ActionProblem {
-  const [problem] = error.problems
-  if (!problem) throw new Error('an ActionError has at least one problem')
-  return toProblem({ imageIndex, ...problem })
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ReadTx, Tx } from '../../../store/database.ts'
 import type { FaceEvent } from '../../../store/webhooks/events.ts'
 import type { ActionCall } from '../../action.ts'
 import type { candidate, matchLevel } from '../../schemas/fields.ts'
-import { ActionError, GalleryChangedError } from '../../../lib/errors.ts'
+import { ActionError, GalleryChangedError, invalidRequest } from '../../../lib/errors.ts'
 import type { Template } from '../../../vision/embed/template.ts'
 
 export type MatchCandidate = z.input<typeof candidate>
@@ -114,21 +114,18 @@ export function isStoredSearch(
 ): boolean {
   const [field, other] = probeFields.filter((name) => params[name] !== undefined)
   if (field === undefined)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       'params.images: missing; send 1 to 10 images, or subjectId, externalId or faceId to search for a stored face',
     )
   if (other !== undefined)
-    throw new ActionError(
-      'INVALID_REQUEST',
+    throw invalidRequest(
       `params.${other}: must be absent with ${field}; send one of ${probeFields.join(', ')}`,
     )
   if (field === 'images') return false
   const values = new Map<string, unknown>(Object.entries(params))
   for (const [name, schema] of Object.entries(pictureFields))
     if (values.get(name) !== schema.parse(undefined))
-      throw new ActionError(
-        'INVALID_REQUEST',
+      throw invalidRequest(
         `params.${name}: must be absent with ${field}; it applies only to images`,
       )
   return true

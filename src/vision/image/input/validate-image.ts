@@ -1,4 +1,4 @@
-import { ActionError } from '../../../lib/errors.ts'
+import { ActionError, invalidRequest } from '../../../lib/errors.ts'
 import type { ImageSize } from '../geometry.ts'
 import { describeBase64Fault } from './base64-fault.ts'
 import type { EncodedImage, ImageLimits } from './encoded-image.ts'
@@ -32,7 +32,7 @@ export function validateImage(image: EncodedImage, limits: ImageLimits, path: st
   if (!bytes) {
     const { fault, hint } = describeBase64Fault(image.bytes)
     const rule = 'must be base64 as RFC 4648 section 4 defines it'
-    throw new ActionError('INVALID_REQUEST', `${field}: ${rule}; ${fault}`, { hint })
+    throw invalidRequest(`${field}: ${rule}; ${fault}`, { hint })
   }
   const type = checkType(bytes, image, limits, path)
   if (type === 'JPEG' || type === 'PNG') checkHeader(bytes, type, limits, field)
