@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
+import type { Expression, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { listCountMax, toListCount, type ListCount } from '../lib/limits/list-limits.ts'
 import { type ReadTx, type Store, sql } from './database.ts'
 
@@ -88,6 +88,30 @@ export function selectPage<Tables, Name extends keyof Tables, Row, Value extends
   const direction = isDescending ? 'desc' : 'asc'
   const ordered = page.orderBy(order, direction).orderBy(id, direction)
   return limit === undefined ? ordered : ordered.limit(limit)
+}
+
+/** Returns the options of a page in the order of time. @param idOf the id that follows the time. */
+export function pageByTime<Position extends { readonly atMs: number }>(
+  { fromMs, toMs, isAscending, after, upTo, limit }: TimeFilter & ListOrder<Position>,
+  idOf: (position: Position) => number,
+) {
+  const values = (row: Position | undefined) => row && ([row.atMs, idOf(row)] as const)
+  const ends = { from: fromMs, to: toMs, after: values(after), upTo: values(upTo) }
+  return { ...ends, isDescending: isAscending !== true, limit }
+}
+
+/** Selects rows of each of these projects on PostgreSQL. @param rows rows `ofEachProject`. */
+export function rowsOfProjects(projects: Expression<unknown>, rows: Expression<unknown>) {
+  return sql`(select c.* from ${projects} p cross join lateral ${rows} c)`
+}
+
+/** Limits rows to those of a project. Only an index of projects has this order, none by time alone. */
+export function ofEachProject<Tables, Name extends keyof Tables, Row>(
+  rows: SelectQueryBuilder<Tables, Name, Row>,
+  isDescending: boolean,
+): SelectQueryBuilder<Tables, Name, Row> {
+  const ofProject = rows.where(sql<SqlBool>`"projectId" = any (array[p."projectId"])`)
+  return ofProject.orderBy(sql`"projectId"`, isDescending ? 'desc' : 'asc')
 }
 
 type Range = { readonly from?: unknown; readonly to?: unknown }

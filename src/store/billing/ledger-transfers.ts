@@ -2,14 +2,17 @@ import type { InferResult } from 'kysely'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import {
   countInSteps,
+  ofEachProject,
+  pageByTime,
   readInSteps,
+  rowsOfProjects,
   selectPage,
   stepRows,
   type ListOrder,
   type ListSource,
   type TimeFilter,
 } from '../lists.ts'
-import { accountProjectIds } from '../tenancy/projects.ts'
+import { accountProjectIds, walletLedger } from '../tenancy/projects.ts'
 
 /** A transfer, and the logged call that it pays for. */
 export type LedgerTransfer = InferResult<ReturnType<typeof selectTransfers>>[number]
@@ -33,44 +36,60 @@ export function findTransfers(source: ListSource, filter: TransferFilter) {
 export function countTransfers(source: ListSource, filter: Omit<TransferFilter, 'limit'>) {
   return countInSteps<TransferFilter>(source, filter, {
     findEnd: findStepEnd,
-    find: (tx, part) => tx.run(pageOfTransfers(tx, part).select('t.transferId')),
+    find: (tx, part) => tx.run(pageOfTransfers(tx, part, false).select('t.transferId')),
   })
 }
 
 /** Returns the position after a step of the index that finds the page; undefined at its end. */
-async function findStepEnd(tx: ReadTx, { accountId: _accountId, ...filter }: TransferFilter) {
-  const step = pageOfTransfers(tx, { ...filter, limit: 1 })
+async function findStepEnd(tx: ReadTx, filter: TransferFilter) {
+  const step = sortTransfers(indexedTransfers(tx, filter), { ...filter, limit: 1 })
   const ends = await tx.run(step.select(['t.atMs', 't.transferId']).offset(stepRows - 1))
   return ends[0]
 }
 
-/** Selects a page of an account or, without its id, all rows of the index that finds the page. */
-function pageOfTransfers(
-  tx: ReadTx,
-  { accountId, ...filter }: Omit<TransferFilter, 'accountId'> & Partial<TransferFilter>,
-) {
-  const { projectId, kind, fromMs: from, toMs: to, after, upTo, limit } = filter
-  const { withoutIndex } = dialectOf(tx.build)
-  let query = fromTransfers(tx)
-  if (projectId !== undefined) query = query.where('t.projectId', '=', projectId)
-  // The partial index without charges is used only if the query contains its condition.
-  else if (kind !== undefined && kind !== 'charge')
-    query = query.where('t.kind', '=', kind).where(sql<boolean>`t.kind <> 'charge'`)
-  if (accountId !== undefined) {
-    if (kind !== undefined) query = query.where(withoutIndex('t.kind'), '=', kind)
-    const ledgers = tx.build.selectFrom('ledgers').select('ledger')
-    const ofAccount = ledgers.where('accountId', '=', accountId)
-    // The index on chains must not be used: rows are read in the order of time.
-    query = query.where(withoutIndex('t.chain'), 'in', ofAccount)
+/** @param isSorted without it, PostgreSQL may read any transfers up to the limit. */
+function pageOfTransfers(tx: ReadTx, filter: TransferFilter, isSorted = true): Transfers {
+  const { accountId, projectId, kind, limit } = filter
+  const { withoutIndex, hasLateralJoins } = dialectOf(tx.build)
+  const ofKind = (rows: Transfers) =>
+    kind === undefined ? rows : rows.where(withoutIndex('t.kind'), '=', kind)
+  if (hasLateralJoins && projectId === undefined && !isMoney(kind)) {
+    // The ledger can have millions of transfers of other accounts for each one of this account.
+    const rows = ofEachProject(ofKind(fromTransfers(tx)), filter.isAscending !== true)
+    const projects = accountProjectIds(tx.build, accountId)
+    const ofEach = rowsOfProjects(projects, sortTransfers(rows, filter).selectAll())
+    const topUps = pageOfTransfers(tx, { ...filter, kind: 'topUp' }).selectAll()
+    const all = kind === undefined ? sql`(${ofEach} union all ${topUps})` : ofEach
+    const transfers = tx.build.selectFrom(all.as('t')) as Transfers
+    return isSorted ? sortTransfers(transfers, filter) : transfers.limit(limit)
   }
-  return selectPage(query, {
+  const ledgers = tx.build.selectFrom('ledgers').select('ledger')
+  const ofAccount = ledgers.where('accountId', '=', accountId)
+  // The index on chains must not be used: rows are read in the order of time.
+  let query = ofKind(indexedTransfers(tx, filter)).where(withoutIndex('t.chain'), 'in', ofAccount)
+  if (projectId !== undefined) query = query.where(withoutIndex('t.projectId'), '=', projectId)
+  return sortTransfers(query, filter)
+}
+
+/** Selects the transfers of an index: those of a wallet and kind, of a project, or all. */
+function indexedTransfers(tx: ReadTx, { accountId, projectId, kind }: TransferFilter): Transfers {
+  const query = fromTransfers(tx)
+  if (!isMoney(kind))
+    return projectId === undefined ? query : query.where('t.projectId', '=', projectId)
+  // The partial index without charges is used only if the query contains its condition.
+  const ofWallet = query.where('t.chain', '=', walletLedger(accountId)).where('t.kind', '=', kind)
+  return ofWallet.where(sql<boolean>`t.kind <> 'charge'`)
+}
+
+/** Whether a wallet's chain has all transfers of the kind. */
+function isMoney(kind: TransferFilter['kind']): kind is 'topUp' | 'allocate' {
+  return kind !== undefined && kind !== 'charge'
+}
+
+function sortTransfers(transfers: Transfers, filter: TransferFilter): Transfers {
+  return selectPage(transfers, {
     columns: ['t.atMs', 't.transferId'],
-    from,
-    to,
-    after: after && [after.atMs, after.transferId],
-    upTo: upTo && [upTo.atMs, upTo.transferId],
-    isDescending: filter.isAscending !== true,
-    limit,
+    ...pageByTime(filter, (row) => row.transferId),
   })
 }
 
@@ -96,20 +115,26 @@ function fromTransfers(tx: ReadTx) {
   return tx.build.selectFrom('ledgerTransfers as t')
 }
 
-function withCalls(transfers: ReturnType<typeof fromTransfers>) {
-  return transfers
-    .leftJoin('calls', 'calls.transferId', 't.transferId')
-    .select([
-      't.transferId',
-      't.atMs',
-      't.kind',
-      't.fromLedger',
-      't.toLedger',
-      't.amountMicros',
-      't.projectId',
-      't.requestId',
-      'callId',
-    ])
+type Transfers = ReturnType<typeof fromTransfers>
+
+function withCalls(transfers: Transfers) {
+  // A join would be computed before the limit of a page.
+  return transfers.select((row) => [
+    't.transferId',
+    't.atMs',
+    't.kind',
+    't.fromLedger',
+    't.toLedger',
+    't.amountMicros',
+    't.projectId',
+    't.requestId',
+    row
+      .selectFrom('calls')
+      .select('callId')
+      .whereRef('calls.transferId', '=', 't.transferId')
+      .limit(1)
+      .as('callId'),
+  ])
 }
 
 /** The calls of an account, or of one project, with times `>= fromMs` and `< toMs`. */

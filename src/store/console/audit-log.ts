@@ -4,6 +4,7 @@ import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
 import {
   countInSteps,
+  pageByTime,
   readInSteps,
   readPages,
   selectPage,
@@ -85,7 +86,7 @@ async function findStepEnd(tx: ReadTx, { kind, userId, auditAction, ...filter }:
 }
 
 function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
-  const { accountId, userId, auditAction, fromMs: from, toMs: to, after, upTo, limit } = filter
+  const { accountId, userId, auditAction } = filter
   const { withoutIndex } = dialectOf(tx.build)
   const kind = filter.kind && requireAuditKind(filter.kind)
   // The index of the step is used: entries of a user and an action are found by the user.
@@ -102,12 +103,7 @@ function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
       .where('userName', '=', commandLineName)
   return selectPage(query, {
     columns: ['atMs', 'auditId'],
-    from,
-    to,
-    after: after && [after.atMs, after.auditId],
-    upTo: upTo && [upTo.atMs, upTo.auditId],
-    isDescending: filter.isAscending !== true,
-    limit,
+    ...pageByTime(filter, (entry) => entry.auditId),
   })
 }
 

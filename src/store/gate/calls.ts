@@ -5,7 +5,10 @@ import type { Database, CallRow } from '../schema.ts'
 import {
   countInSteps,
   countRows,
+  ofEachProject,
+  pageByTime,
   readInSteps,
+  rowsOfProjects,
   selectPage,
   stepRows,
   type ListSource,
@@ -93,7 +96,7 @@ async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor |
 
 /** @param isSorted without it, PostgreSQL may read any calls up to the limit. */
 function pageOfCalls(db: Database, filter: CallFilter, isSorted = true) {
-  const { accountId, limit } = filter
+  const { accountId, limit, sort = newestFirst } = filter
   const { withoutIndex, hasLateralJoins } = dialectOf(db)
   const matching = matchingCalls(db, filter)
   if (accountId === undefined) return sortCalls(matching, filter)
@@ -102,8 +105,8 @@ function pageOfCalls(db: Database, filter: CallFilter, isSorted = true) {
   if (isSelective(filter) || !hasLateralJoins)
     return sortCalls(matching.where(withoutIndex('calls.projectId'), 'in', projects), filter)
   // The log of all accounts can have millions of calls for each one of this account.
-  const ofProject = sortCalls(matching.whereRef('calls.projectId', '=', sql`p."projectId"`), filter)
-  const rows = sql`(select c.* from ${projects} p cross join lateral ${ofProject.selectAll()} c)`
+  const ofProject = ofEachProject(matching, sort.isDescending)
+  const rows = rowsOfProjects(projects, sortCalls(ofProject, filter).selectAll())
   const calls = db.selectFrom(rows.as('calls')) as typeof matching
   return isSorted ? sortCalls(calls, filter) : calls.limit(limit)
 }
@@ -117,15 +120,10 @@ function isSelective({ result, code = 'OK', outcome, nearMiss, ...filter }: Call
 }
 
 function sortCalls(calls: ReturnType<typeof matchingCalls>, filter: CallFilter) {
-  const { after, upTo, sort: { isDescending } = newestFirst } = filter
+  const { isDescending } = filter.sort ?? newestFirst
   return selectPage(calls, {
     columns: ['atMs', 'callId'],
-    from: filter.fromMs,
-    to: filter.toMs,
-    after: after && [after.atMs, after.callId],
-    upTo: upTo && [upTo.atMs, upTo.callId],
-    isDescending,
-    limit: filter.limit,
+    ...pageByTime({ ...filter, isAscending: !isDescending }, (call) => call.callId),
   })
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ReadTx, type Store, sql } from '../database.ts'
-import { selectPage } from '../lists.ts'
+import { pageByTime, selectPage } from '../lists.ts'
 import type { CallCursor } from './calls.ts'
 
 /** The latest calls of a project that are read. More would delay the other reads of SQLite. */
@@ -55,15 +55,10 @@ async function countStep(
   { projectId, threshold, fromMs }: DecisionFilter,
   { after, limit }: { readonly after: CallCursor | undefined; readonly limit: number },
 ) {
-  const calls = tx.build
-    .selectFrom('calls')
-    .where('projectId', '=', projectId)
-    .where('atMs', '>=', fromMs)
+  const calls = tx.build.selectFrom('calls').where('projectId', '=', projectId)
   const page = selectPage(calls, {
     columns: ['atMs', 'callId'],
-    after: after && [after.atMs, after.callId],
-    isDescending: true,
-    limit,
+    ...pageByTime({ fromMs, after, limit }, (call) => call.callId),
   })
   const counted = (condition: ReturnType<typeof sql<boolean>>) =>
     sql<number>`coalesce(sum(case when action = 'svc.identify' and ${condition} then 1 else 0 end), 0)`

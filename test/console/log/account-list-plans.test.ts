@@ -58,11 +58,10 @@ test('A page of transfers is read in its order, from its position to the end of 
       const page = { accountId: 'a', ...condition, ...order, after: { atMs: 5, transferId: 1 } }
       const found = await explain((tx) => findTransfers(sourceOf(tx), { ...page, limit: 51 }))
       const counted = await explain((tx) => countTransfers(sourceOf(tx), page))
-      const isByKind = order.kind === 'topUp' && !('projectId' in condition)
-      const columns = [...Object.keys(condition), ...(isByKind ? ['kind'] : [])]
+      const columns = order.kind === 'topUp' ? ['chain', 'kind'] : Object.keys(condition)
       assertIndexed([...found, ...counted], [...columns, 'atMs'])
       for (const statement of [...found, ...counted]) assertBounded(statement, 't"."atMs')
-      // A step ends after a number of rows of all accounts, whatever it searches.
+      // A step ends after a number of rows of its index, whatever it searches.
       for (const [end] of [found, counted]) {
         assert.match(end?.sql ?? '', / offset /u)
         assert.doesNotMatch(end?.sql ?? '', /"accountId"/u)

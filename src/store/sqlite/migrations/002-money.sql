@@ -45,7 +45,7 @@ create index transfers_by_time on ledgerTransfers (atMs)
 
 create index transfers_by_project on ledgerTransfers (projectId, atMs)
 
-create index transfers_of_money on ledgerTransfers (kind, atMs) where kind <> 'charge'
+create index transfers_of_money on ledgerTransfers (chain, kind, atMs) where kind <> 'charge'
 
 create trigger ledgerTransfers_no_update before update on ledgerTransfers
   begin select raise(abort, 'ledgerTransfers is append-only'); end
