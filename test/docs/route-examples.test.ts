@@ -121,6 +121,7 @@ async function run(
       KEY: facegate.key,
       PYTHONPATH: path.join(rootDir, 'clients', 'python'),
       PYTHONDONTWRITEBYTECODE: '1',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       ...variables,
     },
   })
@@ -135,68 +136,78 @@ async function run(
 
 const clientModule = path.join(rootDir, 'client', 'src', 'node.ts')
 
-/** Runs an example in three languages. `prepare` returns the variables of each run. */
+/** Runs an example in three languages. `prepare` returns the variables of each run of a text. */
 async function runAll(
   { curl, TypeScript: typescript, Python: python }: Record<string, CodeBlock>,
-  prepare: () => Promise<Variables>,
+  prepare: (text: string) => Promise<Variables>,
   setup: Record<string, CodeBlock> = {},
 ): Promise<void> {
   assert.ok(curl && typescript && python)
   const inId = (block: CodeBlock, variables: Variables): string =>
     block.text.replaceAll(exampleSubjectId, variables['SUBJECT_ID'] ?? exampleSubjectId)
-  const forShell = await prepare()
+  const forShell = await prepare(curl.text)
   const shellOutput = await run(inId(curl, forShell), ['bash', '-e', '-u', '-s'], forShell)
   assert.doesNotMatch(shellOutput, /^\{"(?:ok":false|detail")/u, curl.text)
-  const forNode = await prepare()
+  const forNode = await prepare(typescript.text)
   const source = [setup['TypeScript']?.text, inId(typescript, forNode)].join('\n')
   const module = path.join(folder, 'example.ts')
   const imported = source.replaceAll("'facegate-client'", `'${clientModule}'`)
   await writeFile(module, imported.replaceAll('http://127.0.0.1:8080', facegate.url))
   assert.match(await run('', [process.execPath, module], forNode), /^(?![45]\d\d )./u)
   if (pythonSkipReason) return
-  const forPython = await prepare()
+  const forPython = await prepare(python.text)
   const script = [setup['Python']?.text, inId(python, forPython)].join('\n')
   assert.notEqual(await run(script, ['python3', '-'], forPython), '')
 }
 
 /**
- * Creates a subject of two groups, a call that matches it, a visitor and a session. The call has the id
- * of the subject, which replaces that of the examples.
+ * Creates a subject of two groups and what an example uses of: a call that matches the subject, a
+ * visitor, and a session. The call has the id of the subject, which replaces that of the examples.
  */
-async function createTargets(): Promise<Variables> {
+async function createTargets(text: string): Promise<Variables> {
   const params = { groups: ['staff', 'visitors'], duplicateCheck: 'off' }
   const { body } = await facegate.run('svc.enroll', portrait, params)
   const subjectId = body.data.results[0].value.subjectId as string
-  const requestId = subjectId
+  if (text.includes('requestId')) await identify(subjectId)
+  return {
+    SUBJECT_ID: subjectId,
+    ...(text.includes('VISITOR_ID') && { VISITOR_ID: await createVisitor() }),
+    ...(text.includes('SESSION_ID') && (await createSession())),
+  }
+}
+
+async function identify(requestId: string): Promise<void> {
   const image = { kind: 'image', ...portrait, bytes: portrait.bytes.toString('base64') }
   const call = { action: 'svc.identify', requestId, params: { images: [image] } }
   const identified = await facegate.post(call)
   assert.equal(identified.body.data.results[0].value.matched, true)
+}
+
+async function createVisitor(): Promise<string> {
+  const search = await facegate.run('svc.identify', unknown, { threshold: 1 })
+  return search.body.data.results[0].value.faces[0].visitorId as string
+}
+
+async function createSession(): Promise<Variables> {
   const response = await fetch(`${facegate.url}/v1/liveness/sessions`, {
     method: 'POST',
     headers: { 'x-api-key': facegate.key, 'content-type': 'application/json' },
     body: '{}',
   })
-  const search = await facegate.run('svc.identify', unknown, { threshold: 1 })
   const session = (await response.json()) as { sessionId: string; sessionToken: string }
-  return {
-    VISITOR_ID: search.body.data.results[0].value.faces[0].visitorId as string,
-    SUBJECT_ID: subjectId,
-    SESSION_ID: session.sessionId,
-    SESSION_TOKEN: session.sessionToken,
-  }
+  return { SESSION_ID: session.sessionId, SESSION_TOKEN: session.sessionToken }
 }
 
 for (const route of contractRoutes.filter(({ tags }) => !tags.includes('service')))
   test(`The examples of ${route.method} ${route.path} run`, async (t) => {
     if (pythonSkipReason) t.diagnostic(`NOT RUN: Python: ${pythonSkipReason}`)
     // A group is renamed once for each language.
-    const removeRenamed = async (): Promise<Variables> => {
+    const removeRenamed = async (text: string): Promise<Variables> => {
       await fetch(`${facegate.url}/v1/groups/employees`, {
         method: 'DELETE',
         headers: { 'x-api-key': facegate.key },
       })
-      return createTargets()
+      return createTargets(text)
     }
     await runAll(await examplesOf(`${routesFolder}/${fileOf(route)}`), removeRenamed)
   })
