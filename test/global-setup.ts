@@ -22,7 +22,10 @@ export async function globalSetup(): Promise<void> {
   // The test files, and the services they start, load the same modules: each is compiled once.
   process.env['NODE_COMPILE_CACHE'] ??= path.join(outputDir, 'compiled')
   temporaryFiles = process.env['TMPDIR'] ? undefined : await createMemoryFolder()
-  if (temporaryFiles) process.env['TMPDIR'] = temporaryFiles.folder
+  if (temporaryFiles) {
+    process.env['TEST_DISK_FOLDER'] = tmpdir()
+    process.env['TMPDIR'] = temporaryFiles.folder
+  }
   templates = await mkdtemp(path.join(tmpdir(), 'facegate-templates-'))
   process.env['TEST_TEMPLATE_FOLDER'] = templates
   // The saved context of the developer must not be used.

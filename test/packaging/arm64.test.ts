@@ -23,6 +23,7 @@ import {
   x64WithoutAvx,
   type EmulatedNode,
 } from '../support/packaging/emulation.ts'
+import { keepFilesOnDisk } from '../support/packaging/keep-files-on-disk.ts'
 import { environmentOfUser } from '../support/packaging/node-versions.ts'
 import { runTool } from '../support/packaging/tools.ts'
 import { mainFile, rootDir, testModelsFolder } from '../support/paths.ts'
@@ -51,6 +52,7 @@ let service: FacegateProcess | undefined
 let pictures: Readonly<Record<'mia' | 'door' | 'group', TestImage>>
 before(async () => {
   if (skip) return
+  keepFilesOnDisk()
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-arm64-'))
   clone = path.join(folder, 'clone')
   dataDir = path.join(folder, 'data')

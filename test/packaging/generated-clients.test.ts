@@ -12,6 +12,7 @@ import { openApiDocument } from '../../src/http/openapi/openapi.ts'
 import { mapSequential } from '../../src/lib/account-context.ts'
 import { fakeImage } from '../support/gallery/fake-vision.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
+import { keepFilesOnDisk } from '../support/packaging/keep-files-on-disk.ts'
 
 /** The generators, with their lock file. */
 const generators = path.join(import.meta.dirname, 'generated-clients')
@@ -19,6 +20,7 @@ const generators = path.join(import.meta.dirname, 'generated-clients')
 let folder: string
 let gallery: TestGallery
 before(async () => {
+  keepFilesOnDisk()
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-generated-'))
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])
     await cp(path.join(generators, file), path.join(folder, file))

@@ -24,6 +24,7 @@ import {
   type ContainerOptions,
 } from '../support/packaging/container.ts'
 import { buildImage, imageSkipReason, type BuiltImage } from '../support/packaging/image.ts'
+import { keepFilesOnDisk } from '../support/packaging/keep-files-on-disk.ts'
 import { runTool } from '../support/packaging/tools.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
 import { rootDir } from '../support/paths.ts'
@@ -42,6 +43,7 @@ let server: ChildProcess
 let client: TestClient
 before(async () => {
   if (skip) return
+  keepFilesOnDisk()
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-container-'))
   image = await buildImage(await extractCheckout())
   const environment = { PORT: String(await freePort()), VISION_WORKERS: '1' }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { keepFilesOnDisk } from '../support/packaging/keep-files-on-disk.ts'
 import { environmentOfUser, installNode } from '../support/packaging/node-versions.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
-import { rootDir } from '../support/paths.ts'
+import { rootDir, testModelsFolder } from '../support/paths.ts'
 
 /** Versions on which the service itself does not run. */
 const nodeVersions = ['18.20.8', '20.19.0', '22.17.1']
@@ -18,6 +19,7 @@ let packageFolder: string
 let newClone: string
 const nodeFolders = new Map<string, string>()
 before(async () => {
+  keepFilesOnDisk()
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-old-node-'))
   for (const version of nodeVersions)
     nodeFolders.set(version, await installNode(path.join(folder, version), version))
@@ -25,6 +27,11 @@ before(async () => {
   newClone = await copyEntry('clone')
   await mkdir(path.join(newClone, 'src/cli'), { recursive: true })
   await copyFile(path.join(rootDir, 'src/cli/main.ts'), path.join(newClone, 'src/cli/main.ts'))
+  await mkdir(testModelsFolder, { recursive: true })
+  for (const version of nodeVersions) {
+    await mkdir(dataFolderOf(version))
+    await symlink(testModelsFolder, path.join(dataFolderOf(version), 'models'))
+  }
 })
 after(() => rm(folder, { recursive: true, force: true }))
 
@@ -35,10 +42,13 @@ async function copyEntry(name: string): Promise<string> {
   return target
 }
 
+/** Its models are those of all tests: other tests convert them in a new installation. */
+const dataFolderOf = (version: string): string => path.join(folder, `data-${version}`)
+
 /** Starts `facegate` of an installation on a version of Node. */
 function start(installation: string, version: string, args: readonly string[]) {
   const program = path.join(installation, 'bin/facegate.js')
-  const settings = { PORT: '0', DATA_DIR: path.join(folder, `data-${version}`), LOG_LEVEL: 'warn' }
+  const settings = { PORT: '0', DATA_DIR: dataFolderOf(version), LOG_LEVEL: 'warn' }
   const child = spawn('node', [program, ...args], {
     env: { ...environmentOfUser(nodeFolders.get(version)), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

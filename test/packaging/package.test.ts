@@ -10,6 +10,7 @@ import { pageFiles } from '../../docs/build/contents.ts'
 import { pagePathOf } from '../../docs/build/page-path.ts'
 import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import { copyCheckout } from '../support/packaging/copy-checkout.ts'
+import { keepFilesOnDisk } from '../support/packaging/keep-files-on-disk.ts'
 import { environmentOfUser, installNode } from '../support/packaging/node-versions.ts'
 import { runTool } from '../support/packaging/tools.ts'
 import { waitForWelcome } from '../support/packaging/welcome.ts'
@@ -28,6 +29,7 @@ let environment: Record<string, string>
 let startMs: number
 let server: ChildProcess | undefined
 before(async () => {
+  keepFilesOnDisk()
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-package-'))
   userFolder = path.join(folder, 'user')
   await mkdir(userFolder)

@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readlink, rm } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { keepFilesOnDisk } from '../support/packaging/keep-files-on-disk.ts'
 import { environmentOfUser, installNode, installNpm } from '../support/packaging/node-versions.ts'
 import { runTool } from '../support/packaging/tools.ts'
 import { rootDir } from '../support/paths.ts'
@@ -15,6 +16,7 @@ let folder: string
 let nodeFolders: Map<string, string>
 let npmModules: Map<string, string>
 before(async () => {
+  keepFilesOnDisk()
   folder = await mkdtemp(path.join(tmpdir(), 'facegate-npm-'))
   nodeFolders = await installEach('node', nodeVersions, installNode)
   npmModules = await installEach('npm', npmVersions, installNpm)
