@@ -95,6 +95,23 @@ test(
   },
 )
 
+test('A rotation of the master key ends with an error when another one begins, which completes', async () => {
+  await using gallery = await startGallery()
+  for (const name of names.slice(0, 3)) await gallery.value('svc.enroll', imageParams(name))
+  const masterKeyFile = path.join(gallery.dataDir, 'master.key')
+  const options = { store: gallery.database.store, masterKeyFile, nowMs: Date.now }
+  let second: ReturnType<typeof rotateKeys> | undefined
+  const first = runAsAllAccounts(() =>
+    rotateKeys({ ...options, onProgress: () => void (second ??= rotateKeys(options)) }),
+  )
+  await assert.rejects(first, /another rotation has added a newer master key/u)
+  assert.ok(second)
+  assert.equal((await second).unreadable, 0)
+  assert.equal((await readFile(masterKeyFile, 'utf8')).split('\n').filter(Boolean).length, 1)
+  const { matched } = await gallery.value('svc.identify', imageParams('Person 1'))
+  assert.equal(matched, true)
+})
+
 test('A template that was moved to another subject cannot be decrypted, raises an alert and matches nothing', async () => {
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })

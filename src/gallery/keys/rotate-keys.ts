@@ -60,16 +60,21 @@ const renewBatchSize = 1
  * data is encrypted. The removed data can then be decrypted with no key of the database.
  *
  * Can run beside a running server, and can be repeated after an interruption at any point: the old
- * master key is destroyed last.
+ * master key is destroyed last. If another rotation begins meanwhile, that one continues.
+ *
+ * @throws Error if another rotation has added a newer master key.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeysResult> {
   const { store, masterKeyFile, isPrepared = false } = options
-  const masterKeyId = isPrepared ? newestMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
+  const masterKeyId = isPrepared
+    ? newestMasterKeyId(masterKeyFile)
+    : await store.write((tx) => addKey(tx, masterKeyFile))
   const keyring = openKeyring(masterKeyFile)
   const run = { ...options, keyring, keys: createSubjectKeys(keyring, options.nowMs) }
   const galleryIds = new Set<string>()
   const counts = { subjects: 0, renewed: 0, unreadable: 0 }
   do {
+    requireNewestKey(masterKeyFile, masterKeyId)
     const galleryKeys = await store.read(listGalleryKeys)
     const oldKeys = galleryKeys.filter((key) => key.masterKeyId !== masterKeyId)
     for (const { galleryId } of oldKeys) galleryIds.add(galleryId)
@@ -81,6 +86,21 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
   } while (!(await store.write((tx) => destroyOlderMasterKeys(tx, options, masterKeyId))))
   await store.checkpoint()
   return { galleries: galleryIds.size, ...counts }
+}
+
+/** Two rotations that replace the file at the same time would lose a key. */
+async function addKey(tx: Tx, masterKeyFile: string): Promise<string> {
+  await tx.lock(masterKeyLock, 'exclusive')
+  return addMasterKey(masterKeyFile)
+}
+
+/** A newer key wraps all keys, so that a rotation to an older one never ends. */
+function requireNewestKey(masterKeyFile: string, masterKeyId: string): void {
+  if (newestMasterKeyId(masterKeyFile) !== masterKeyId)
+    throw new Error(
+      `another rotation has added a newer master key to ${masterKeyFile} and encrypts all keys with ` +
+        'it; nothing is lost: if it was interrupted, run this command again',
+    )
 }
 
 type RotationRun = RotateKeysOptions & { readonly keyring: Keyring; readonly keys: SubjectKeys }
@@ -162,6 +182,7 @@ async function destroyOlderMasterKeys(
   masterKeyId: string,
 ): Promise<boolean> {
   await tx.lock(masterKeyLock, 'exclusive')
+  requireNewestKey(masterKeyFile, masterKeyId)
   const keys = [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
   if (keys.some((key) => key.masterKeyId !== masterKeyId)) return false
   await onRotated?.(tx)
