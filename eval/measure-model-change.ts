@@ -82,7 +82,7 @@ async function open(modelIds: readonly string[]): Promise<MeasuredGallery> {
     masterKeyFile: path.join(folder, 'master.key'),
     retentionDays: 1000,
     feedbackMs: 1,
-    groupDeletionMax: 1000,
+    groupDeletion: { subjectsMax: 1000, durationMsMax: 10_000 },
     templatesPerSubject: 20,
     templatesPerGallery: 10_000_000,
     clock: Date.now,

@@ -962,7 +962,7 @@ export interface GroupDeletion {
   deletedCount: number
   /** Empty with dryRun. */
   records: DeletionRecord[]
-  /** Only if the group has more subjects than one call deletes (`GROUP_DELETION_SUBJECTS_MAX`): send the call again for the rest. */
+  /** Only if subjects may be left: one call deletes at most `GROUP_DELETION_SUBJECTS_MAX`, and for a third of `CALL_TIMEOUT_MS`. Send the call again for the rest. */
   hasMore?: true | undefined
 }
 

@@ -9,7 +9,6 @@ import { lockGallery } from '../store/gallery/galleries.ts'
 import {
   type UnseenFilter,
   findExpiredSubjects,
-  findSubjectsInGroup,
   findUnseenSubjects,
 } from '../store/gallery/subjects.ts'
 import { findProjectVisitors, visitorsGalleryId } from '../store/gallery/visitors.ts'
@@ -17,9 +16,10 @@ import { deleteInBatches } from '../store/delete-in-batches.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
 import {
-  type DeletedSubjects,
+  type GroupDeletionLimits,
   clearGallery,
   clearVisitors,
+  deleteGroup,
   deleteSubjects,
 } from './deletion/subject-deletion.ts'
 import type { EnrollLimits, OnExpiredDeleted } from './enrollment.ts'
@@ -44,8 +44,8 @@ type GalleryOptions = EnrollLimits & {
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
-  /** The most subjects that one call of `removeGroup` deletes. */
-  readonly groupDeletionMax: number
+  /** What one call of `removeGroup` deletes at most, and how long it deletes. */
+  readonly groupDeletion: Omit<GroupDeletionLimits, 'clock'>
   /** How long a match can be confirmed or denied. */
   readonly feedbackMs: number
   /** Called in the transaction that deletes a subject because of its expiry or the retention. */
@@ -91,7 +91,7 @@ export type Maintenance = ReturnType<typeof createMaintenance>
 
 type MaintenanceOptions = Pick<
   GalleryOptions,
-  'store' | 'retentionDays' | 'groupDeletionMax' | 'onExpired' | 'clock' | 'log'
+  'store' | 'retentionDays' | 'groupDeletion' | 'onExpired' | 'clock' | 'log'
 > & {
   readonly search: GallerySearch
   readonly remove: Subjects['remove']
@@ -103,7 +103,7 @@ type MaintenanceOptions = Pick<
 }
 
 function createMaintenance(options: MaintenanceOptions) {
-  const { store, search, remove, groupDeletionMax, log } = options
+  const { store, search, remove, groupDeletion, clock, log } = options
   /** Removes committed deletions from memory and from the database files. */
   const purge = async (galleryId: string): Promise<void> => {
     try {
@@ -125,16 +125,14 @@ function createMaintenance(options: MaintenanceOptions) {
     /** Changes subjects of a gallery in one transaction, apart from the settlement of the call. */
     change,
     /**
-     * Deletes subjects of a group in batches, at most `groupDeletionMax`. The records are empty if
-     * there is no group.
+     * Deletes subjects of a group in batches, within the limits of `groupDeletion`. The records are
+     * empty if there is no group.
      */
-    removeGroup: (galleryId: string, name: string): Promise<DeletedSubjects> =>
-      deleteSubjects({ ...deleteOptions, subjectsMax: groupDeletionMax }, (reading, part) =>
-        findSubjectsInGroup(reading, { galleryId, name }, part),
-      ),
+    removeGroup: (galleryId: string, name: string) =>
+      deleteGroup(deleteOptions, { galleryId, name }, { ...groupDeletion, clock }),
     /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
     renameGroup: (renaming: GroupRenaming) =>
-      change(renaming.galleryId, (tx) => renameGroup(tx, renaming, formatUtc(options.clock()))),
+      change(renaming.galleryId, (tx) => renameGroup(tx, renaming, formatUtc(clock()))),
     /** Confirms or denies a match in one transaction. @throws ActionError as `decideMatch`. */
     decideMatch: (call: MatchedCall, decision: MatchDecision) =>
       store.write((tx) => options.feedback.decide(tx, call, decision)),

@@ -63,7 +63,10 @@ export async function openGalleryServices(
       openSearch: search.open,
       masterKeyFile: masterKeyPath(config),
       retentionDays: config.RETENTION_DAYS,
-      groupDeletionMax: config.GROUP_DELETION_SUBJECTS_MAX,
+      groupDeletion: {
+        subjectsMax: config.GROUP_DELETION_SUBJECTS_MAX,
+        durationMsMax: config.CALL_TIMEOUT_MS / 3,
+      },
       feedbackMs: config.REPLAY_WINDOW_MS,
       onExpired: createSubjectExpired(config.WEBHOOK_OUTBOX_MAX),
       templatesPerSubject: config.SUBJECT_TEMPLATES_MAX,

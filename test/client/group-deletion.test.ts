@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { createClient } from '../../client/src/index.ts'
 
-test('The deletion of a group is retried if the service rejected it, and after no other status', async (t) => {
-  const statuses = [503, 429, 200, 502]
+test('The deletion of a group is retried after the status 429 only', async (t) => {
+  const statuses = [429, 200, 503, 502]
   const server = createServer((_request, response) => {
     const headers = { 'content-type': 'application/json', 'retry-after': '0' }
     response.writeHead(statuses.shift() ?? 500, headers).end('{"deletedCount":0}')
@@ -16,7 +16,6 @@ test('The deletion of a group is retried if the service rejected it, and after n
   const { port } = server.address() as AddressInfo
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k' })
   assert.equal((await client.groups.delete('staff')).deletedCount, 0)
-  assert.deepEqual(statuses, [502])
-  await assert.rejects(client.groups.delete('staff'), { status: 502 })
+  for (const status of [503, 502]) await assert.rejects(client.groups.delete('staff'), { status })
   assert.deepEqual(statuses, [])
 })

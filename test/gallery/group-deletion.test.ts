@@ -10,10 +10,16 @@ const subjectsMax = isOnPostgres() ? 150 : 400
 let gallery: TestGallery
 /** All commits after this number of them fail. The background commits too, now and then. */
 let commitsLeft = Infinity
+const startMs = Date.now()
+/** The time that passes at each commit. */
+let msPerCommit = 0
+let passedMs = 0
 before(async () => {
   gallery = await startGallery({
     environment: { GROUP_DELETION_SUBJECTS_MAX: String(subjectsMax) },
+    clock: () => startMs + passedMs,
     onCommit: (step) => {
+      if (step === 'commit') passedMs += msPerCommit
       if (step === 'commit' && --commitsLeft < 0) throw new Error('injected at a commit')
     },
   })
@@ -89,6 +95,18 @@ test('One call deletes at most GROUP_DELETION_SUBJECTS_MAX subjects and reports 
   assert.equal(first.hasMore, true)
   const { body: second } = await deleteMembers(client)
   assert.equal(second.deletedCount, 1)
+  assert.ok(!('hasMore' in second))
+})
+
+test('One call deletes a group for a third of CALL_TIMEOUT_MS and reports the rest', async () => {
+  const client = await createGroup(50)
+  msPerCommit = 6000
+  const { body: first } = await deleteMembers(client)
+  msPerCommit = 0
+  assert.equal(first.hasMore, true)
+  assert.ok(first.deletedCount > 0 && first.deletedCount < 50, String(first.deletedCount))
+  const { body: second } = await deleteMembers(client)
+  assert.equal(second.deletedCount, 50 - first.deletedCount)
   assert.ok(!('hasMore' in second))
 })
 

@@ -80,7 +80,7 @@ function isRetryable(
   { code, status }: FacegateError,
   { retryPolicy }: ServiceRequest<unknown>,
 ): boolean {
-  if (retryPolicy === 'ifRejected') return status === 429 || status === 503
+  if (retryPolicy === 'ifRejected') return status === 429
   if (code === 'CONNECTION_FAILED' || code === 'TIMED_OUT' || code === 'RATE_LIMITED') return true
   return status !== undefined && retryableStatuses.has(status)
 }

@@ -79,5 +79,5 @@ def retry_delay_seconds(count: int, retry_after: Optional[float], fraction: floa
 
 def _is_retryable(error: FacegateError, request: ServiceRequest) -> bool:
     if not request.is_repeatable:
-        return error.status in (429, 503)
+        return error.status == 429
     return error.code in _RETRYABLE_CODES or error.status in _RETRYABLE_STATUSES

@@ -9,7 +9,12 @@ import { limitByMatches } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
-import { findSubjects, removeSubject, updateSubjectRow } from '../../store/gallery/subjects.ts'
+import {
+  findSubjects,
+  findSubjectsInGroup,
+  removeSubject,
+  updateSubjectRow,
+} from '../../store/gallery/subjects.ts'
 import { findProjectVisitors } from '../../store/gallery/visitors.ts'
 import { namesMoreThan, scrubResponses } from '../../store/gate/stored-responses.ts'
 
@@ -98,9 +103,18 @@ type DeleteSubjectsOptions = {
   readonly store: Store
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
   readonly purge: (galleryId: string) => Promise<void>
-  /** The most subjects to delete; no limit by default. */
-  readonly subjectsMax?: number
+  /** By default all subjects are deleted. */
+  readonly part?: DeletionPart
 }
+
+/** The part of the subjects that one call deletes. */
+type DeletionPart = {
+  readonly subjectsMax: number
+  /** Whether the call has no time left for another batch. */
+  readonly isLate: () => boolean
+}
+
+const everything: DeletionPart = { subjectsMax: Number.MAX_SAFE_INTEGER, isLate: () => false }
 
 /** Returns how a command deletes subjects: the gallery is not in its memory. */
 export function deletionOfCommand(store: Store, clock: Clock): DeleteSubjectsOptions {
@@ -130,7 +144,7 @@ const deleteBatchSize = 20
 
 export type DeletedSubjects = {
   readonly records: DeletionRecord[]
-  /** Whether `findSubjects` has further subjects, because `subjectsMax` is reached. */
+  /** Whether `findSubjects` may have further subjects, because `part` has a limit. */
   readonly hasMore: boolean
 }
 
@@ -140,41 +154,69 @@ export type DeletedSubjects = {
  * subject may stay until the next vacuum. After an interruption, the next call deletes the rest.
  */
 export async function deleteSubjects(
-  { store, remove, purge, subjectsMax = Number.MAX_SAFE_INTEGER }: DeleteSubjectsOptions,
+  options: DeleteSubjectsOptions,
   findSubjects: FindSubjectsToDelete,
 ): Promise<DeletedSubjects> {
-  const records: DeletionRecord[] = []
-  const galleryIds = new Set<string>()
+  const deleted: DeletedSubject[] = []
+  try {
+    const hasMore = await deletePart(options, findSubjects, deleted)
+    return { records: deleted.map(({ record }) => record), hasMore }
+  } finally {
+    const galleryIds = new Set(deleted.map(({ subject }) => subject.galleryId))
+    for (const galleryId of galleryIds) await options.purge(galleryId)
+  }
+}
+
+type DeletedSubject = { readonly subject: SubjectRow; readonly record: DeletionRecord }
+
+/** Adds the subjects of each committed batch to `deleted`. @returns whether subjects are left. */
+async function deletePart(
+  { store, remove, part = everything }: DeleteSubjectsOptions,
+  findSubjects: FindSubjectsToDelete,
+  deleted: DeletedSubject[],
+): Promise<boolean> {
   let after: SubjectRow | undefined
-  let hasMore = false
   for (;;) {
     // Usually there is nothing to delete: then no write transaction is needed.
-    const part: SubjectsToDelete = { after, limit: deleteBatchSize }
-    const found = await store.read((reading) => findSubjects(reading, part))
+    const batch: SubjectsToDelete = { after, limit: deleteBatchSize }
+    const found = await store.read((reading) => findSubjects(reading, batch))
     if (found.length === 0) {
-      if (!after) break
+      if (!after) return false
       // Subjects may have been added before this position meanwhile.
       after = undefined
       continue
     }
-    const limit = Math.min(deleteBatchSize, subjectsMax - records.length)
-    hasMore = limit === 0
-    if (hasMore) break
+    const limit = Math.min(deleteBatchSize, part.subjectsMax - deleted.length)
+    if (limit === 0 || (deleted.length > 0 && part.isLate())) return true
     for (const { subjectId } of found.slice(0, limit)) await scrubManyResponses(store, subjectId)
-    const deleted = await store.write(async (tx) =>
-      mapSequential(await lockSubjects(tx, findSubjects, { ...part, limit }), async (subject) => ({
+    const removed = await store.write(async (tx) =>
+      mapSequential(await lockSubjects(tx, findSubjects, { ...batch, limit }), async (subject) => ({
         subject,
         record: await remove(tx, subject),
       })),
     )
-    for (const { subject, record } of deleted) {
-      galleryIds.add(subject.galleryId)
-      records.push(record)
-    }
-    after = deleted.at(-1)?.subject ?? after
+    deleted.push(...removed)
+    after = removed.at(-1)?.subject ?? after
   }
-  for (const galleryId of galleryIds) await purge(galleryId)
-  return { records, hasMore }
+}
+
+export type GroupDeletionLimits = {
+  readonly subjectsMax: number
+  readonly durationMsMax: number
+  readonly clock: Clock
+}
+
+/** Deletes subjects of a group until one of the limits is reached. */
+export function deleteGroup(
+  options: DeleteSubjectsOptions,
+  group: { readonly galleryId: string; readonly name: string },
+  { subjectsMax, durationMsMax, clock }: GroupDeletionLimits,
+): Promise<DeletedSubjects> {
+  const endMs = clock() + durationMsMax
+  const part: DeletionPart = { subjectsMax, isLate: () => clock() > endMs }
+  return deleteSubjects({ ...options, part }, (reading, batch) =>
+    findSubjectsInGroup(reading, group, batch),
+  )
 }
 
 /** Deletes all subjects of a gallery. */

@@ -65,7 +65,7 @@ export async function openSearchPair(options: SearchPairOptions = {}): Promise<S
       masterKeyFile,
       retentionDays: 1000,
       feedbackMs: 1,
-      groupDeletionMax: 1000,
+      groupDeletion: { subjectsMax: 1000, durationMsMax: 10_000 },
       templatesPerSubject: 20,
       templatesPerGallery: 1_000_000,
       clock,
