@@ -5,8 +5,10 @@ import { backup, deletions, restore } from '../../src/cli/database/commands.ts'
 import { subjectCommands } from '../../src/cli/subject/commands.ts'
 import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { findProject } from '../../src/store/tenancy/projects.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { createFolders, deleteDatabaseFiles, enroll } from '../support/gallery/database-copy.ts'
+import { fillGroup } from '../support/gallery/fill-subjects.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { visit } from '../support/gallery/visitors.ts'
 import { assertLedgerAudit } from '../support/gate/test-gate.ts'
@@ -126,22 +128,27 @@ test('A restore reports the merges of the copy that were undone before a deletio
 test('A restore reports no merge into a subject that a later record deletes', async () => {
   await using folders = await createFolders()
   const { dataDir, copy, records } = folders
+  // More records than one query looks up are between the two deletions.
+  const otherCount = 501
   {
     await using gallery = await startGallery({ dataDir })
     const [, target] = await enroll(gallery, 'Lee', 'Mo')
-    // More records than one query looks up are between the two deletions.
-    const others = await enroll(gallery, ...Array.from({ length: 501 }, (_, index) => `P ${index}`))
     const [{ projectId }] = await runJson(dataDir, project, 'list')
+    const filled = await findProject(gallery.database.store.db, projectId)
+    assert.ok(filled)
+    await fillGroup(gallery, filled, otherCount)
     const run = (line: string) =>
       runJson(dataDir, subjectCommands, `${line} --project ${projectId}`)
     const { mergeId } = await run('merge id-Lee --into id-Mo')
     await runJson(dataDir, backup, `--to ${copy}`)
     const { subjectId } = await run(`unmerge ${mergeId}`)
-    for (const id of [subjectId, ...others, target])
-      await gallery.value('svc.deleteSubject', { subjectId: id })
+    await gallery.value('svc.deleteSubject', { subjectId })
+    const { body } = await gallery.rest('DELETE', '/v1/groups/members')
+    assert.equal(body.deletedCount, otherCount, JSON.stringify(body))
+    await gallery.value('svc.deleteSubject', { subjectId: target })
     await runJson(dataDir, deletions, `export --to ${records}`)
   }
   await deleteDatabaseFiles(dataDir)
   const done = await runJson(dataDir, restore, `--from ${copy} --deletions ${records}`)
-  assert.deepEqual([done.deletedAgain, done.undoneMerges], [502, []])
+  assert.deepEqual([done.deletedAgain, done.undoneMerges], [otherCount + 1, []])
 })
