@@ -32,8 +32,6 @@ export const deleteSubject = defineAction({
     caller: { galleryId },
     services: { subjects, maintenance },
   }) => {
-    const found = await subjects.read((reading) => subjects.find(reading, galleryId, params))
-    if (found) await subjects.prepareRemoval(found)
     return {
       effect: async (tx) => {
         const startMs = performance.now()

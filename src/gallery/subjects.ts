@@ -24,7 +24,7 @@ import {
 } from '../store/gallery/subjects.ts'
 import { findProjectSwitches } from '../store/tenancy/projects.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import { deleteSubject, scrubManyResponses } from './deletion/subject-deletion.ts'
+import { deleteSubject } from './deletion/subject-deletion.ts'
 import * as enrollment from './enrollment.ts'
 import { createFeedback } from './feedback/feedback.ts'
 import { createStoreNearMiss } from './feedback/store-near-miss.ts'
@@ -95,9 +95,6 @@ export function createSubjects(options: SubjectsOptions) {
     update: (tx: Tx, subject: SubjectRow, update: SubjectUpdate) =>
       updateSubject(tx, subject, update, { nowUtc: nowUtc(), onDeleted, storeVectors }),
     changes: changesSubject,
-    /** To be called before the transaction of `remove`: see `scrubManyResponses`. */
-    prepareRemoval: ({ subjectId }: Pick<SubjectRow, 'subjectId'>) =>
-      scrubManyResponses(store, subjectId),
     remove: (tx: Tx, subject: SubjectRow) => deleteSubject(tx, subject, nowUtc()),
     /**
      * Moves all faces and groups of a subject to another one and deletes the first: see

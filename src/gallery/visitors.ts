@@ -161,12 +161,12 @@ function createEnrollVisitor(options: VisitorsOptions) {
     const nowUtc = formatUtc(clock())
     const faces = await readFaces(tx, visitor)
     if (faces.length === 0) throw invalidRequest('no template of the visitor can be decrypted')
-    await deleteSubject(tx, visitor, nowUtc, subject)
     for (const face of faces) {
       await enrollment.addFace(tx, subject, face, { ...options, storeVectors, nowUtc })
       for (const { vector } of [face.template, ...face.furtherTemplates]) vector.fill(0)
       face.crop?.jpeg.fill(0)
     }
+    await deleteSubject(tx, visitor, nowUtc, subject)
     const current = await findSubject(tx, subject.galleryId, subject)
     const [details] = await loadSubjectDetails(tx, current ? [current] : [])
     if (!details) throw new Error('the subject of the visitor was not found')

@@ -1,5 +1,6 @@
 import { bindJobToCall, bindToCall, withSpan } from '../lib/observability/call-trace.ts'
 import type { Store, StoreLocation, StoreOptions } from './database.ts'
+import { withFewResponses } from './gate/stored-responses.ts'
 
 /**
  * Opens a database and migrates it to the current schema.
@@ -42,9 +43,14 @@ function traceStore(store: Store): Store {
       withSpan('database.write', () => admitCall(input), { operation: 'admitCall' }),
     settleCall: (input) =>
       withSpan('database.write', () => settleCall(input), { operation: 'settleCall' }),
-    write: (job) => withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
+    write: (job) =>
+      withFewResponses(write, () =>
+        withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
+      ),
     runExclusive: (job) =>
-      withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
+      withFewResponses(write, () =>
+        withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
+      ),
     read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),
   }
 }

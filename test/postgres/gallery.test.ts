@@ -13,5 +13,6 @@ runOnPostgres([
   'gallery/search/gallery-pages',
   'gallery/search/parallel-load',
   'gallery/search/subject-search',
+  'gallery/subjects/many-responses',
   'gallery/subjects/subject-pages',
 ])

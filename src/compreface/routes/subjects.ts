@@ -82,20 +82,17 @@ export const renameSubject = defineJsonRoute('PUT', `${subjectsPath}/:subject`, 
 
 export const deleteSubject = defineJsonRoute('DELETE', `${subjectsPath}/:subject`, {
   permissions: ['svc.deleteSubject'],
-  run: async (call) => {
-    const { subjects } = call.services
-    await subjects.prepareRemoval(await subjects.read((tx) => requireSubject(tx, call)))
-    return changeSubjects(call, async (tx) => {
+  run: (call) =>
+    changeSubjects(call, async (tx) => {
       const subject = await requireSubject(tx, call)
-      await subjects.remove(tx, subject)
+      await call.services.subjects.remove(tx, subject)
       return { subject: subjectName(subject) }
-    })
-  },
+    }),
 })
 
 /** @throws ActionError SUBJECT_NOT_FOUND unless the gallery has the subject in the path. */
 async function requireSubject(
-  tx: ReadTx,
+  tx: Tx,
   { pathParams, caller, services }: CallContext & Pick<HttpRequest, 'pathParams'>,
 ) {
   const name = pathParams['subject'] ?? ''

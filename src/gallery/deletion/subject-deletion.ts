@@ -16,7 +16,7 @@ import {
   updateSubjectRow,
 } from '../../store/gallery/subjects.ts'
 import { findProjectVisitors } from '../../store/gallery/visitors.ts'
-import { namesMoreThan, scrubResponses } from '../../store/gate/stored-responses.ts'
+import { scrubResponses } from '../../store/gate/stored-responses.ts'
 
 /**
  * Deletes a subject with all its data and adds a deletion record.
@@ -72,6 +72,7 @@ export async function eraseSubject(
   tx: Tx,
   { subjectId, galleryId }: Pick<SubjectRow, 'subjectId' | 'galleryId'>,
 ): Promise<number> {
+  await scrubResponses(tx, subjectId)
   const faceIds = (await findSubjectFaces(tx, subjectId)).map(({ faceId }) => faceId)
   const sequence = await recordGalleryChange(tx, {
     galleryId,
@@ -80,23 +81,7 @@ export async function eraseSubject(
   })
   await removeFaces(tx, { galleryId, subjectId, sequence }, faceIds)
   await removeSubject(tx, subjectId)
-  await scrubResponses(tx, subjectId)
   return faceIds.length
-}
-
-/** Responses per transaction: those of a camera that matches one person for a day take seconds. */
-const scrubBatchSize = 100
-
-/**
- * Removes a subject from most of the stored responses that name it. To be called before the transaction
- * that deletes it, which removes it from the others.
- */
-export async function scrubManyResponses(
-  { read, write }: Pick<Store, 'read' | 'write'>,
-  subjectId: string,
-): Promise<void> {
-  while (await read((reading) => namesMoreThan(reading, subjectId, scrubBatchSize)))
-    await write((tx) => scrubResponses(tx, subjectId, scrubBatchSize))
 }
 
 type DeleteSubjectsOptions = {
@@ -125,15 +110,10 @@ export function deletionOfCommand(store: Store, clock: Clock): DeleteSubjectsOpt
   }
 }
 
-/** The part of the subjects to read: at most `limit` of them after the last deleted one. */
-type SubjectsToDelete = {
-  readonly after: SubjectRow | undefined
-  readonly limit: number
-}
-
+/** Finds at most `limit` of the subjects to delete, after the last deleted one. */
 type FindSubjectsToDelete = (
   reading: ReadTx,
-  part: SubjectsToDelete,
+  batch: { readonly after: SubjectRow | undefined; readonly limit: number },
 ) => Promise<readonly SubjectRow[]>
 
 /**
@@ -178,9 +158,8 @@ async function deletePart(
   let after: SubjectRow | undefined
   for (;;) {
     // Usually there is nothing to delete: then no write transaction is needed.
-    const batch: SubjectsToDelete = { after, limit: deleteBatchSize }
-    const found = await store.read((reading) => findSubjects(reading, batch))
-    if (found.length === 0) {
+    const batch = { after, limit: 1 }
+    if ((await store.read((reading) => findSubjects(reading, batch))).length === 0) {
       if (!after) return false
       // Subjects may have been added before this position meanwhile.
       after = undefined
@@ -188,13 +167,11 @@ async function deletePart(
     }
     const limit = Math.min(deleteBatchSize, part.subjectsMax - deleted.length)
     if (limit === 0 || (deleted.length > 0 && part.isLate())) return true
-    for (const { subjectId } of found.slice(0, limit)) await scrubManyResponses(store, subjectId)
-    const removed = await store.write(async (tx) =>
-      mapSequential(await lockSubjects(tx, findSubjects, { ...batch, limit }), async (subject) => ({
-        subject,
-        record: await remove(tx, subject),
-      })),
-    )
+    const removed = await store.write(async (tx) => {
+      const subjects = await lockSubjects(tx, (locked) => findSubjects(locked, { ...batch, limit }))
+      const end = async (subject: SubjectRow) => ({ subject, record: await remove(tx, subject) })
+      return mapSequential(subjects, end)
+    })
     deleted.push(...removed)
     after = removed.at(-1)?.subject ?? after
   }
@@ -234,10 +211,9 @@ export function clearVisitors(options: DeleteSubjectsOptions, projectId: string)
 }
 
 /** Locks the galleries of the subjects, finds the subjects again and returns a batch of them. */
-async function lockSubjects(tx: Tx, findSubjects: FindSubjectsToDelete, part: SubjectsToDelete) {
-  const galleryIds = new Set((await findSubjects(tx, part)).map(({ galleryId }) => galleryId))
+async function lockSubjects(tx: Tx, find: (tx: Tx) => ReturnType<FindSubjectsToDelete>) {
+  const galleryIds = new Set((await find(tx)).map(({ galleryId }) => galleryId))
   for (const galleryId of [...galleryIds].toSorted()) await lockGallery(tx, galleryId, 'exclusive')
-  const subjects = await findSubjects(tx, part)
-  const locked = subjects.filter(({ galleryId }) => galleryIds.has(galleryId))
-  return limitByMatches(tx, locked.slice(0, part.limit))
+  const locked = (await find(tx)).filter(({ galleryId }) => galleryIds.has(galleryId))
+  return limitByMatches(tx, locked)
 }

@@ -3,29 +3,61 @@ import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { stepRows } from '../lists.ts'
 import type { CallRow } from '../schema.ts'
 
-/** Replaces stored responses that name the subject, by default all, by their versions without subjects. */
-export async function scrubResponses(tx: Tx, subjectId: string, limit?: number): Promise<void> {
-  const named = tx.build
+/** Responses per transaction: those of a camera that matches one person for a day take seconds. */
+const scrubBatchSize = 100
+
+/** More stored responses name a subject than one transaction replaces. */
+class ManyResponsesError extends Error {
+  subjectId = ''
+}
+
+/**
+ * Replaces the stored responses that name the subject by their versions without subjects, in the
+ * transaction that deletes it.
+ *
+ * @throws Error for `withFewResponses` if they are too many for one transaction.
+ */
+export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
+  const count = await scrubBatch(tx, subjectId)
+  if (count === scrubBatchSize) throw Object.assign(new ManyResponsesError(), { subjectId })
+}
+
+/**
+ * Runs a transaction, which can delete subjects. If too many stored responses name one of them, it is
+ * rolled back, and runs again after these are replaced in separate transactions. It then replaces those
+ * that were stored since.
+ */
+export async function withFewResponses<T>(
+  write: Store['write'],
+  transact: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await transact()
+    } catch (error) {
+      if (!(error instanceof ManyResponsesError)) throw error
+      const { subjectId } = error
+      for (let count = 1; count > 0;) count = await write((tx) => scrubBatch(tx, subjectId))
+    }
+  }
+}
+
+/** @returns the number of replaced responses. */
+async function scrubBatch({ build, run }: Tx, subjectId: string): Promise<number> {
+  const named = build
     .selectFrom('responseSubjects')
     .select(['projectId', 'requestId'])
     .where('subjectId', '=', subjectId)
     .orderBy('projectId')
     .orderBy('requestId')
-  const page = limit === undefined ? named : named.limit(limit)
-  const isNamed = sql<boolean>`("projectId", "requestId") in ${page}`
+  const isNamed = sql<boolean>`("projectId", "requestId") in ${named.limit(scrubBatchSize)}`
   const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
-  await tx.run(tx.build.updateTable('attempts').set(scrubbed).where(isNamed))
-  const names = tx.build.deleteFrom('responseSubjects').where('subjectId', '=', subjectId)
-  await tx.run(names.where(isNamed))
-}
-
-/** Returns whether more than `limit` stored responses name the subject. */
-export async function namesMoreThan(tx: ReadTx, subjectId: string, limit: number) {
-  const query = tx.build
-    .selectFrom('responseSubjects')
-    .select('requestId')
-    .where('subjectId', '=', subjectId)
-  return (await tx.run(query.limit(1).offset(limit))).length > 0
+  await run(build.updateTable('attempts').set(scrubbed).where(isNamed))
+  // On PostgreSQL, a response may have been stored since that statement.
+  const isScrubbed = sql<boolean>`exists (select 1 from attempts a where a.scrubbed is null
+    and a."projectId" = names."projectId" and a."requestId" = names."requestId")`
+  const names = build.deleteFrom('responseSubjects as names').where('subjectId', '=', subjectId)
+  return (await run(names.where(isNamed).where(isScrubbed).returning('requestId'))).length
 }
 
 /**

@@ -3,7 +3,8 @@ import { Client } from 'pg'
 import { currentCallAttributes } from '../../../src/lib/observability/call-trace.ts'
 
 type AnyMethod = (this: unknown, ...parameters: unknown[]) => unknown
-type Methods = Record<string, AnyMethod | undefined>
+/** The methods of a prototype by their names. */
+export type Methods = Record<string, AnyMethod | undefined>
 
 /** The SQL statements of calls that this process ran, and the rows that they returned. */
 export type StatementCounts = {

@@ -107,15 +107,11 @@ export const removeSubject = defineWrite('/projects/:projectId/subjects/:subject
   auditAction: 'subject.delete',
   body: z.strictObject({ confirm: z.string().max(64) }),
   response: deletionRecord,
-  prepare: async (call) => {
-    const row = await call.services.store.read((tx) => requireSubject(tx, call))
-    input.requireConfirmedId(call.body.confirm, row.subjectId, 'subjectId')
-    await call.services.subjects.prepareRemoval(row)
-  },
   handle: async (call, { tx }) => {
     const { subjects, maintenance } = call.services
     const row = await lockSubject(tx, call)
     const { subjectId, galleryId } = row
+    input.requireConfirmedId(call.body.confirm, subjectId, 'subjectId')
     const record = await subjects.remove(tx, row)
     const detail = { deletionId: record.deletionId, projectId: call.pathParameters['projectId'] }
     return {
