@@ -39,12 +39,19 @@ export function requireAccountScope(): string {
  * Runs the work for each item sequentially: a transaction runs one statement at a time. `Array.fromAsync`
  * does not replace it: on Node 22 it loses the asynchronous context, and so the account scope and the
  * trace of the call.
+ *
+ * @param msMax the time after which the work for no further item begins. By default it has no limit.
  */
 export async function mapSequential<Item, Result>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<Result> | Result,
+  msMax = Infinity,
 ): Promise<Result[]> {
   const results: Result[] = []
-  for (const item of items) results.push(await work(item))
+  const endMs = performance.now() + msMax
+  for (const item of items) {
+    results.push(await work(item))
+    if (performance.now() > endMs) break
+  }
   return results
 }

@@ -130,7 +130,7 @@ test('A sweep that ends with the service leaves its next batch to the next sweep
   const { sweep: sweepUntil } = testConsole.gallery.openedGallery.maintenance
   const deletedCount = async () =>
     (await client.rest('GET', '/v1/deletions?limit=200')).body.items.length
-  // Each run ends one check later, until it ends after the first batch of 20.
+  // Each run ends one check later, until it ends after the first batch of at most 20.
   for (let checks = 0; (await deletedCount()) === 0; checks++) {
     let left = checks
     signal.throwIfAborted = () => {
@@ -139,7 +139,7 @@ test('A sweep that ends with the service leaves its next batch to the next sweep
     const run = runAsAllAccounts(() => sweepUntil(signal))
     await assert.rejects(run, /the service is closing/u)
   }
-  assert.equal(await deletedCount(), 20)
+  assert.ok((await deletedCount()) <= 20)
   await sweep()
   assert.equal(await deletedCount(), 21)
 })

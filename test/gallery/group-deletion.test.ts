@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { deleteBatchMs } from '../../src/gallery/deletion/subject-deletion.ts'
+import type { Store, Tx } from '../../src/store/database.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
 import { countStatements } from '../support/database/count-statements.ts'
+import { recordChanges } from '../support/database/record-changes.ts'
 import { fillGroup } from '../support/gallery/fill-subjects.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
@@ -34,7 +37,8 @@ async function createGroup(memberCount: number) {
 
 type GroupClient = Awaited<ReturnType<typeof createGroup>>
 
-const deleteMembers = (client: GroupClient) => client.rest('DELETE', '/v1/groups/members')
+const deleteMembers = (client: Pick<GroupClient, 'rest'>) =>
+  client.rest('DELETE', '/v1/groups/members')
 
 /** Returns the subjects of all deletion records, page by page. */
 async function recordedSubjects(client: GroupClient): Promise<string[]> {
@@ -65,6 +69,30 @@ test('The statements and rows of a group deletion grow linearly with the group',
   // as many per member.
   assert.ok(large.statements < small.statements * 1.5, JSON.stringify({ small, large }))
   assert.ok(large.rows < small.rows * 1.5, JSON.stringify({ small, large }))
+})
+
+test('A transaction of a group deletion deletes no further subject after the limit of its time', async () => {
+  const changes: number[] = []
+  const waiting = new Int32Array(new SharedArrayBuffer(4))
+  /** Deletions of subjects take longer than the limit, and block the thread as on SQLite. */
+  const withSlowDeletions = (tx: Tx): Tx => ({
+    ...tx,
+    run: async (query) => {
+      const isDeletion = query.compile().sql.startsWith('delete from "subjects"')
+      if (isDeletion) Atomics.wait(waiting, 0, 0, deleteBatchMs + 1)
+      return tx.run(query)
+    },
+  })
+  await using slow = await startGallery({
+    wrapStore: (store) => {
+      const write: Store['write'] = (job) => store.write((tx) => job(withSlowDeletions(tx)))
+      return recordChanges({ ...store, write }, 'true', changes)
+    },
+  })
+  const client = await slow.createProjectClient({ galleryMode: 'isolated' })
+  await fillGroup(slow, client.project, 3)
+  assert.equal((await deleteMembers(client)).body.deletedCount, 3)
+  assert.deepEqual(changes, [1, 1, 1])
 })
 
 test('A group deletion that is interrupted continues when the call is repeated', async () => {

@@ -117,10 +117,12 @@ type FindSubjectsToDelete = (
 ) => Promise<readonly SubjectRow[]>
 
 /**
- * Subjects per transaction, so that no call waits long for it: SQLite deletes them in one turn of the
- * event loop.
+ * The most subjects of a transaction, and the time in ms after which it deletes no further one, so that
+ * no call waits long for it: SQLite deletes them in one turn of the event loop. In a large gallery, a
+ * deletion takes several milliseconds.
  */
 const deleteBatchSize = 20
+export const deleteBatchMs = 10
 
 export type DeletedSubjects = {
   readonly records: DeletionRecord[]
@@ -156,6 +158,7 @@ async function deletePart(
   deleted: DeletedSubject[],
 ): Promise<boolean> {
   let after: SubjectRow | undefined
+  let batchSize = deleteBatchSize
   for (;;) {
     // Usually there is nothing to delete: then no write transaction is needed.
     const batch = { after, limit: 1 }
@@ -165,13 +168,14 @@ async function deletePart(
       after = undefined
       continue
     }
-    const limit = Math.min(deleteBatchSize, part.subjectsMax - deleted.length)
+    const limit = Math.min(batchSize, part.subjectsMax - deleted.length)
     if (limit === 0 || (deleted.length > 0 && part.isLate())) return true
     const removed = await store.write(async (tx) => {
       const subjects = await lockSubjects(tx, (locked) => findSubjects(locked, { ...batch, limit }))
       const end = async (subject: SubjectRow) => ({ subject, record: await remove(tx, subject) })
-      return mapSequential(subjects, end)
+      return mapSequential(subjects, end, deleteBatchMs)
     })
+    batchSize = Math.max(1, Math.min(deleteBatchSize, 2 * removed.length))
     deleted.push(...removed)
     after = removed.at(-1)?.subject ?? after
   }
