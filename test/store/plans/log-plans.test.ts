@@ -36,6 +36,9 @@ test('PostgreSQL reads the log of an account by the index of each of its project
         const description = `${sql}\n${plan}`
         assert.match(plan, /"calls_\w*projectId_atMs_idx"/u, description)
         assert.match(plan, ofEachProject, description)
+        // The policy of rows does not compare each row with each project of the account.
+        assert.match(plan, /hashed SubPlan/u, description)
+        assert.doesNotMatch(plan, /"projectId" = ANY \(\$/u, description)
         // No index by time has this order, whatever the statistics.
         assert.match(sql, /order by "projectId" (?:asc|desc), "atMs"/u)
         assert.doesNotMatch(plan, /calls_\w*(?<!projectId_)atMs_idx/u, description)
