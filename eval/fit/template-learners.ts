@@ -1,4 +1,5 @@
 import {
+  cohortRowCount,
   learnDensity,
   type TemplateLearner,
 } from '../../src/evaluation/calibration/learn-density.ts'
@@ -49,13 +50,14 @@ export function learnExtended(
 /** Learns a template of both networks with all 1,152 dimensions. */
 export const learnUnreduced: TemplateLearner<PersonEmbedding> = (samples) => {
   const centre = meanOf(samples.map(({ embedding }) => embedding.faceres))
-  return learnDensity('learnt', ({ embedding }: PersonEmbedding) =>
-    fuseEmbeddings(embedding, centre, dlibWeight),
-  )(samples)
+  const fuse = ({ embedding }: PersonEmbedding) => fuseEmbeddings(embedding, centre, dlibWeight)
+  return learnDensity('learnt', fuse, undefined, () => cohortRowCount)(samples)
 }
 
 /** Learns a template of the first network only, 128 dimensions. */
 export const learnDlibOnly: TemplateLearner<PersonEmbedding> = learnDensity(
   'learnt',
   ({ embedding }: PersonEmbedding) => embedding.dlib,
+  undefined,
+  () => cohortRowCount,
 )

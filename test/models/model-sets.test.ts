@@ -190,7 +190,7 @@ test('a recognizer is rejected without a similarity table and accepted after cal
   const table = await readRecognizerCalibration(await readModel())
   assert.deepEqual(table, { ...fit.calibration, populations: undefined })
   const cohort = await readCohort(await readModel())
-  assert.deepEqual([cohort?.neighbours, cohort?.cohort.length], [15, 16_000])
+  assert.deepEqual([cohort?.neighbours, cohort?.cohort.length], [15, 40 * 16])
   assert.equal(createCalibrations(table).sourceOf('net@1'), 'pictures')
   assert.equal(similarityAt(table.points[2]?.score ?? 0, table), 0.7)
   const { template } = faces[0] ?? assert.fail()

@@ -27,6 +27,9 @@ const images = path.join(evalDataFolder, 'verification', 'images')
 const isMissing = !existsSync(network) || !existsSync(images)
 /** Their pictures have the 10,000 pairs that a table needs. */
 const peopleCount = 100
+/** Each of them is part of one of the mixtures of three people on average. */
+const mixtureCount = 33
+const cohortWarning = /WARNING: the people of these pictures are in the cohort, .* 150 people/u
 
 let dataDir: string
 let folder: string
@@ -101,6 +104,8 @@ test(
     assert.deepEqual(await packs(), [])
     const { code, out, err } = await qualify(network, people, ...options, '--json')
     assert.equal(code, 0, err)
+    assert.doesNotMatch(err, cohortWarning)
+    assert.match(err, /FMR 1e-4: .* %, on held-out people; .* % with them in the cohort/u)
     const report = JSON.parse(out)
     assert.equal(report.people, peopleCount)
     const pack = path.join(dataDir, 'models', 'packs', 'mine')
@@ -110,12 +115,17 @@ test(
     const valueOf = (what: string) =>
       model.measured.find((each: { what: string }) => each.what.startsWith(what))?.value
     assert.ok(Number(valueOf('area under the curve')) > 0.99)
-    assert.ok(Number.parseFloat(valueOf('TAR at FMR 1e-3')) > 90)
+    assert.ok(Number.parseFloat(valueOf('TAR at FMR 1e-3, people outside')) > 90)
+    const inCohort = valueOf('TAR at FMR 1e-4, the same people in the cohort')
+    assert.ok(Number.parseFloat(inCohort) > 90, 'people of the pictures can be enrolled')
+    const { length } = await readFile(path.join(pack, model.decoding.cohort.file))
+    assert.equal(length, 2 * 128 * mixtureCount)
     const card = await readFile(path.join(pack, 'card.md'), 'utf8')
     assert.match(
       card,
       new RegExp(`measured \\| TAR at FMR 1e-3.*${valueOf('TAR at FMR 1e-3')}`, 'u'),
     )
+    assert.match(card, new RegExp(`TAR at FMR 1e-4, the same people .*${inCohort}`, 'u'))
     assert.ok(existsSync(path.join(pack, 'curve.svg')))
     const store = await openTestStore(dataDir)
     const entries = await store.db
@@ -142,13 +152,32 @@ test(
     const [after] = JSON.parse(await readFile(path.join(pack, 'pack.json'), 'utf8')).models
     const { withBuiltin, ...alone } = after.decoding
     assert.deepEqual(alone, model.decoding, 'the recognizer alone stays as it is')
-    assert.equal(withBuiltin.cohort.mixtures, 1000)
+    assert.equal(withBuiltin.cohort.mixtures, mixtureCount)
     const { size } = await stat(path.join(pack, withBuiltin.cohort.file))
-    assert.equal(size, 2 * 128 * 1000, 'mixtures of an earlier calibration are not added')
+    assert.equal(size, 2 * 128 * mixtureCount, 'mixtures of an earlier calibration are not added')
     for (const command of ['use', 'verify'])
       assert.equal((await runCli(['models', command, 'mine'], { DATA_DIR: dataDir })).code, 0)
     const used = await runCli(['models', 'use', 'builtin+mine'], { DATA_DIR: dataDir })
     assert.match(used.out, /recognizer: builtin\+mine\/mine\n/u)
     assert.match(used.out, /dlib-faceres-256@1\+mine@1 hold only for pictures like those/u)
+  },
+)
+
+test(
+  'the report warns if the people of the pictures match less often than others',
+  { skip: isMissing && 'NOT MEASURED: eval-data is missing' },
+  async () => {
+    const people = path.join(folder, 'many-pictures')
+    await mkdir(people)
+    const counted = await Promise.all(
+      (await readdir(images)).map(async (name) => {
+        return { name, pictures: (await readdir(path.join(images, name))).length }
+      }),
+    )
+    const first = counted.toSorted((a, b) => b.pictures - a.pictures).slice(0, 19)
+    for (const { name } of first) await symlink(path.join(images, name), path.join(people, name))
+    const { code, err } = await qualify(network, people, '--name', 'few', '--dimensions', '128')
+    assert.equal(code, 0, err)
+    assert.match(err, cohortWarning)
   },
 )

@@ -100,6 +100,6 @@ test('The table of two recognizers is measured without the people of a pair in t
   await assert.rejects(readRecognizerCalibration(await readModel()), /no similarity table yet/u)
   const combined = combineWithBuiltin(await readModel())
   assert.equal((await readRecognizerCalibration(combined)).modelId, modelId)
-  assert.equal((await readCohort(combined))?.cohort.length, 16_000)
+  assert.equal((await readCohort(combined))?.cohort.length, 40 * 16)
   assert.match(describeCoverage(combined) ?? '', /^The similarities of dlib.*\+net@1 hold only/u)
 })

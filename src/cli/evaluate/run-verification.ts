@@ -107,7 +107,7 @@ function packToCalibrate(recognizer: ModelSet['recognizer'], calibrate: string |
  * of the pack are a part of; then the calibration is computed from people who are not in the cohort.
  *
  * @returns the shares of pairs of one person that match at false-match rates, of people outside of the
- *   cohort; none without a new cohort.
+ *   cohort and in it; none without a new cohort.
  */
 async function calibratePack(pack: InstalledModel, source: string, result: VerificationResult) {
   const calibrationSet = calibrationSetOf(source, result.report)
@@ -122,20 +122,31 @@ async function calibratePack(pack: InstalledModel, source: string, result: Verif
     return []
   }
   const { added, origin } = await readGivenRows(pack)
-  const { calibration, heldOut, ...cohort } = await showProgress('cohorts', (onProgress) => {
-    const combinedDimensions = pack.withBuiltin ? dimensions : undefined
-    const options = { ...calibrationSet, added, combinedDimensions }
-    return fitRecognizer(result.faces, options, onProgress)
-  })
+  const combinedDimensions = pack.withBuiltin ? dimensions : undefined
+  const options = { ...calibrationSet, added, combinedDimensions }
+  const fit = await showProgress('cohorts', (onProgress) =>
+    fitRecognizer(result.faces, options, onProgress),
+  )
+  const { calibration, heldOut, inCohort, ...cohort } = fit
   const rates = calibration.points.map(({ fmr, score }) => {
     const tar = shareAbove(heldOut.genuine, score)
+    const tarInCohort = shareAbove(inCohort, score)
     const rate = `FMR ${fmr.toExponential(0)}: score ${score}, TAR ${percent(tar)}`
-    console.error(`${rate}, on held-out people`)
-    return { fmr, score, tar }
+    console.error(`${rate}, on held-out people; ${percent(tarInCohort)} with them in the cohort`)
+    return { fmr, score, tar, tarInCohort }
   })
+  // Lower rates than that of the default threshold are extrapolated.
+  if (rates.some(({ fmr, tar, tarInCohort }) => fmr >= 1e-4 && tar - tarInCohort > cohortLossMax))
+    console.error(
+      'WARNING: the people of these pictures are in the cohort, which lowers their scores: do not ' +
+        'enroll them, or create the cohort from pictures of 150 people or more',
+    )
   await write(pack, { calibration, cohort: { ...cohort, origin } })
   return rates
 }
+
+/** A larger loss of TAR in the cohort is reported. Sets of 150 people and more lose 1 to 3 %. */
+const cohortLossMax = 0.05
 
 /** Returns the rows of the cohort that are not mixtures of calibration pictures. */
 async function readGivenRows({ folder, model: { id } }: InstalledModel) {

@@ -94,9 +94,9 @@ async function writeFigures(folder: string, figures: Figures, startMs: number): 
     'pictures without a template': report.unusable.length,
     'area under the curve': report.corrected.allPairs.areaUnderCurve.toFixed(5),
     ...Object.fromEntries(
-      heldOut.map(({ fmr, tar }) => [
-        `TAR at FMR ${fmr.toExponential(0)}, people outside of the cohort`,
-        percent(tar),
+      heldOut.flatMap(({ fmr, tar, tarInCohort }) => [
+        [`TAR at FMR ${fmr.toExponential(0)}, people outside of the cohort`, percent(tar)],
+        [`TAR at FMR ${fmr.toExponential(0)}, the same people in the cohort`, percent(tarInCohort)],
       ]),
     ),
     [`duration on ${availableParallelism()} cores`]: `${seconds} s`,

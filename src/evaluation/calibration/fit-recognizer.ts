@@ -3,15 +3,12 @@ import type { Calibration } from '../../gallery/calibration/similarity.ts'
 import { buildCalibration } from '../../gallery/calibration/measure/build-calibration.ts'
 import type { CalibrationSet } from '../../gallery/calibration/measure/build-calibration.ts'
 import { shareAbove } from '../../gallery/calibration/measure/sorted-scores.ts'
-import { scorers, type PersonTemplate, type PairScores } from '../verification/pair-scores.ts'
+import { scoreAllPairs, scorers } from '../verification/pair-scores.ts'
+import type { PersonTemplate, PairScores } from '../verification/pair-scores.ts'
 import { mixCohort } from './mix-cohort.ts'
 import { scoreHeldOut, foldsByPerson } from './held-out-scores.ts'
-import {
-  cohortRowCount,
-  learnDensity,
-  neighbourCount,
-  type TemplateLearner,
-} from './learn-density.ts'
+import { cohortRowsOf, learnDensity, neighbourCount } from './learn-density.ts'
+import type { TemplateLearner } from './learn-density.ts'
 import { combineTemplates, splitTemplate } from '../../vision/embed/combine-recognizers.ts'
 import { seededRandom } from '../../lib/random/seeded-random.ts'
 
@@ -25,6 +22,8 @@ export type RecognizerFit = {
   readonly calibration: Calibration
   /** Scores of all pairs, each with a cohort that contains neither person. */
   readonly heldOut: PairScores
+  /** Scores of the pairs of one person with the cohort of all people, ascending. */
+  readonly inCohort: Float32Array
 }
 
 type RecognizerFitOptions = CalibrationSet & {
@@ -67,11 +66,14 @@ export function fitRecognizer(
   const { identical, ...heldOut } = scoreHeldOut(folds, learn, scorers.corrected, onProgress)
   const calibration = buildCalibration(heldOut, identical, set)
   const people = faces.map(({ person }) => person)
-  const random = seededRandom(seed)
-  const { rows } = mixCohort(faces.map(installedOf), people, cohortRowCount, random)
+  const mixtures = cohortRowsOf(new Set(people).size)
+  const { rows } = mixCohort(faces.map(installedOf), people, mixtures, seededRandom(seed))
   const cohort = concatenate([rows, added])
   requireDistinction(heldOut, calibration)
-  return { cohort, mixtures: cohortRowCount, neighbours: neighbourCount, calibration, heldOut }
+  const templateOf = learn(faces)
+  const final = faces.map((face) => ({ ...face, template: templateOf(face) }))
+  const inCohort = scoreAllPairs(final, scorers.corrected).genuine
+  return { cohort, mixtures, neighbours: neighbourCount, calibration, heldOut, inCohort }
 }
 
 /** @throws Error when the templates contain nothing about the person, such as those of a constant. */

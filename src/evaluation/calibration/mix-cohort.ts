@@ -3,7 +3,7 @@ import { concatenate, squaredDistance } from '../../lib/density/vectors.ts'
 import { type RandomSource, dirichlet, pickDistinct } from '../../lib/random/seeded-random.ts'
 
 /** Number of different people mixed into each cohort row. */
-const peoplePerRow = 3
+export const peoplePerRow = 3
 /** Shape of the Dirichlet distribution of the shares: about even, with some variation. */
 const dirichletShape = 4
 

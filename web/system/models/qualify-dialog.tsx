@@ -42,7 +42,9 @@ export function QualifyDialog({ detector, onClose }: Props) {
         Installs a network of the ArcFace type as a pack, measures it on your pictures, and creates
         its similarity table. Place the network file and a folder with one folder of pictures for
         each person in <span className="fg-mono">{incomingFolder}</span> on the server: the console
-        receives no network files. At least 150 pictures; 807 take two minutes on two cores.
+        receives no network files. At least 150 pictures; 807 take two minutes on two cores. Take
+        pictures of 150 people or more: these people become part of the recognizer, and if they are
+        few, it recognizes them less often than other people. The output of the command warns then.
       </Text>
       <Select
         label="Network file"
