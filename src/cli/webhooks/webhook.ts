@@ -18,6 +18,7 @@ import {
   type Webhook,
   deleteWebhook,
   findWebhooks,
+  removeDeletedWebhooks,
   webhooksPerProjectMax,
 } from '../../store/webhooks/webhooks.ts'
 import { withoutPath } from '../../webhooks/address-rules.ts'
@@ -75,14 +76,15 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
 }
 
 export async function remove({ webhookId, json }: CommandValues<'webhookId'>): Promise<void> {
-  await withStore((store) =>
-    changeWebhook(store, 'webhook.delete', async ({ tx }) => {
+  await withStore(async (store) => {
+    await changeWebhook(store, 'webhook.delete', async ({ tx }) => {
       const { accountId, projectId, url } = await requireWebhook(tx, webhookId)
       await deleteWebhook(tx, { webhookId, projectId })
       const detail = { projectId, url: withoutPath(url) }
       return { result: undefined, accountId, target: webhookId, detail }
-    }),
-  )
+    })
+    await removeDeletedWebhooks(store)
+  })
   print({ webhookId }, json, () => `the webhook ${webhookId} is deleted`)
 }
 
