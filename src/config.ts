@@ -102,6 +102,7 @@ const calls = {
   IN_FLIGHT_WAIT_MS_MAX: ms(10_000, [0, 600_000]),
   LIVENESS_FAILURES_PER_MINUTE_MAX: count(10, [1, 100_000]),
   LIVENESS_SESSIONS_OPEN_MAX: count(1000, [1, 1_000_000]),
+  LIVENESS_FRAMES_BYTES_MAX: bytes(256 * mebibyte, [4 * mebibyte, 1024 * 1024 * mebibyte]),
   LOG_RETENTION_DAYS: days(365, [1, 36_500]),
 } as const
 

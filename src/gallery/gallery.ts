@@ -199,9 +199,7 @@ async function sweep(
     count += records.length
   }
   for (const table of ['subjectMerges', 'matchVerdicts'] as const)
-    await deleteInBatches(store, (tx, limit) =>
-      deleteExpiredData(tx, table, { nowMs: clock(), limit }),
-    )
+    await deleteInBatches(store, (tx) => deleteExpiredData(tx, table, clock()))
   await removeEndedData(store, clock())
   for (const galleryId of purgeDue) {
     purgeDue.delete(galleryId)

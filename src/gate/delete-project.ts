@@ -97,9 +97,8 @@ export async function deleteProject(options: Deletion): Promise<bigint> {
   for (;;) {
     await clear(projectId)
     await clearVisitors(projectId)
-    await deleteInBatches(store, (tx, limit) =>
-      deletion.deleteCompletedAttempts(tx, projectId, limit),
-    )
+    for (const table of ['attempts', 'livenessFrames', 'livenessSessions'] as const)
+      await deleteInBatches(store, (tx) => deletion.deleteProjectRows(tx, table, projectId))
     await removeDeletedWebhooks(store)
     await removeCrops(store, projectId)
     await nearMisses.removeEndedData(store, options.clock())
@@ -121,7 +120,7 @@ async function endProject(change: ExclusiveTransaction, { project, clock, addEnt
   // Waits for the admissions of the project, which lock its bucket, and prevents further ones.
   await tx.updateBucket({ projectId, fullAtUs: 0 })
   const { subjects, visitors, crops } = await beginDeletion(change, project, nowMs)
-  if (subjects + visitors + crops > 0 || (await deletion.hasAttemptsOrWebhooks(tx, projectId)))
+  if (subjects + visitors + crops > 0 || (await deletion.hasRemainingRows(tx, projectId)))
     return undefined
   const [summary] = await findProjectSummaries(tx, project.accountId, projectId)
   const budgetMicros = summary?.balanceMicros ?? 0n

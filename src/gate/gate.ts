@@ -110,7 +110,8 @@ export function createGate(store: Store, options: GateOptions) {
     expireLeftover: () =>
       writeAll(store, (tx) => expireLeftover(tx, getNow(), store.isFirstServer)),
     sweep: async (): Promise<void> => {
-      const sweepOnce = () => writeAll(store, (tx) => sweep(tx, getNow(), options))
+      const now = getNow()
+      const sweepOnce = () => writeAll(store, (tx) => sweep(tx, now, options))
       for (let count = 1; (await sweepOnce()) && count < sweepTransactionsMax;) count++
       recorder.recordSweep()
       // After the sweep, so that a failure does not prevent the release of reservations.

@@ -1,11 +1,9 @@
 import type { Store } from '../store/database.ts'
-import { findExcess } from '../store/gate/stored-responses.ts'
+import { deleteInBatches } from '../store/delete-in-batches.ts'
+import { dropResponses, findExcess } from '../store/gate/stored-responses.ts'
 
 /** A project is checked when this share of its limit was stored, so it exceeds the limit by the share. */
 const checkedShare = 1 / 16
-
-/** The maximum number of responses per transaction, so that calls do not wait long for it. */
-const rowsMax = 500
 
 /**
  * Keeps the stored responses of each project within a limit of bytes.
@@ -21,9 +19,7 @@ export function createStoredBytes(store: Pick<Store, 'read' | 'write'>, bytesMax
   async function dropExcessOf(projectId: string): Promise<void> {
     const throughMs = await findExcess(store, projectId, bytesMax)
     if (throughMs === undefined) return
-    const drop = () =>
-      store.write((tx) => tx.attempts.dropResponses({ projectId, throughMs, limit: rowsMax }))
-    while ((await drop()) === rowsMax);
+    await deleteInBatches(store, (tx) => dropResponses(tx, projectId, throughMs))
   }
 
   return {

@@ -1,6 +1,7 @@
 import { release } from '../billing/ledger.ts'
 import type { AttemptRow } from '../store/schema.ts'
 import type { Tx } from '../store/database.ts'
+import { deleteExpiredAttempts } from '../store/gate/stored-responses.ts'
 import type { AdmissionSettings, Now } from '../store/gate/admission-facts.ts'
 
 /** The maximum number of rows of each kind per transaction, so that calls do not wait long for it. */
@@ -19,10 +20,10 @@ export async function sweep(
   const deadlineMs = Math.floor(steadyUs / 1000)
   const overdue = await tx.attempts.findOverdue({ deadlineMs, limit: rowsMax })
   for (const attempt of overdue) await expireAttempt(tx, attempt, nowMs)
-  const responses = { windowStartMs: nowMs - windowMs, limit: rowsMax }
-  const responseCount = await tx.attempts.deleteExpired(responses)
+  const responseCount = await deleteExpiredAttempts(tx, nowMs - windowMs)
   const callCount = await tx.sweepCalls({ beforeMs: nowMs - logMsMax, limit: rowsMax })
-  return Math.max(overdue.length, responseCount, callCount) === rowsMax
+  // The bytes of responses also limit their number.
+  return responseCount > 0 || Math.max(overdue.length, callCount) === rowsMax
 }
 
 /**

@@ -152,6 +152,7 @@ function openSessions(
     randomInteger: randomInt,
     failuresPerMinuteMax: config.LIVENESS_FAILURES_PER_MINUTE_MAX,
     openMax: config.LIVENESS_SESSIONS_OPEN_MAX,
+    frameBytesMax: config.LIVENESS_FRAMES_BYTES_MAX,
   })
   const sweep = async (): Promise<void> => void (await sessions.sweep())
   const failure = 'the sweep of expired liveness sessions failed'

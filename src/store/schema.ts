@@ -44,6 +44,7 @@ export type Schema = VectorsSchema & {
   chainHeads: galleryRows.ChainHeadRow
   responseSubjects: ResponseSubjectRow
   livenessSessions: LivenessSessionRow
+  livenessFrames: LivenessFrameRow
   livenessChallenges: LivenessChallengeRow
   users: consoleRows.UserRow
   sessions: consoleRows.SessionRow
@@ -258,10 +259,19 @@ export type LivenessSessionRow = {
   readonly wrapped: Uint8Array
   /** The result of the last attempt, as JSON; null before the first. */
   readonly result: Generated<string | null>
-  /** The reference frame, encrypted with a key derived from the secret; null once it was used. */
-  readonly frame: Generated<Uint8Array | null>
   /** The row is deleted then. */
   readonly expiresAtMs: number
+}
+
+/** The reference frame of a passed session that no call has used. */
+export type LivenessFrameRow = Pick<
+  LivenessSessionRow,
+  'sessionId' | 'projectId' | 'expiresAtMs'
+> & {
+  /** Of the ciphertext. */
+  readonly bytes: number
+  /** Encrypted with a key derived from the secret of the session. */
+  readonly frame: Uint8Array
 }
 
 /** The challenge of one attempt. It is kept for a minute after its expiry, to count failures. */

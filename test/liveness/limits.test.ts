@@ -6,6 +6,7 @@ import {
   answerOf,
   createSession,
   failuresMax,
+  frameBytesMax,
   openMax,
   useChallengeGallery,
   wrongAnswerOf,
@@ -85,18 +86,52 @@ test(`A project has at most ${openMax} open sessions`, async () => {
 test(`A frame of a session has at most ${sessionFrameBytesMax} bytes, and a larger one spends no attempt`, async () => {
   const client = await createProject()
   const session = await createSession(client)
-  const answer = answerOf(session) as { images: { bytes: string }[] }
-  const [first, ...others] = answer.images
-  const frame = Buffer.from(first?.bytes ?? '', 'base64')
-  const answerWith = (size: number) => {
-    const bytes = Buffer.alloc(size, ' ')
-    frame.copy(bytes)
-    return { ...answer, images: [{ ...first, bytes: bytes.toString('base64') }, ...others] }
-  }
-  const refused = await client.call('svc.liveness', answerWith(sessionFrameBytesMax + 1))
+  const tooLarge = answerWith(session, sessionFrameBytesMax + 1)
+  const refused = await client.call('svc.liveness', tooLarge)
   const [error] = refused.body.errors
   assert.equal(error.code, 'IMAGE_TOO_LARGE')
   assert.match(error.message, /params\.images\[0\]\.bytes: .* at most 2097152 bytes/u)
-  const passed = await client.value('svc.liveness', answerWith(sessionFrameBytesMax))
+  const passed = await client.value('svc.liveness', answerWith(session, sessionFrameBytesMax))
   assert.equal(passed.decision, 'live')
+})
+
+/** Returns the parameters of a call in which a person follows the steps; the first frame has a size. */
+function answerWith(session: CreatedSession, size: number) {
+  const answer = answerOf(session) as { images: { bytes: string }[] }
+  const [first, ...others] = answer.images
+  const bytes = Buffer.alloc(size, ' ')
+  Buffer.from(first?.bytes ?? '', 'base64').copy(bytes)
+  return { ...answer, images: [{ ...first, bytes: bytes.toString('base64') }, ...others] }
+}
+
+test('Beyond the limit of stored reference frames, the oldest frames of the project are removed', async () => {
+  const [client, other] = [await createProject(), await createProject()]
+  const pass = async (by: typeof client, size: number) => {
+    clock.nowMs += 1
+    const session = await createSession(by)
+    await by.value('svc.liveness', answerWith(session, size))
+    return session.livenessSessionId
+  }
+  const ofOther = await pass(other, sessionFrameBytesMax)
+  const oldest = await pass(client, sessionFrameBytesMax)
+  const { db } = service.gallery.database.store
+  const stored = db.selectFrom('livenessFrames').select('bytes').where('sessionId', '=', oldest)
+  const { bytes } = await stored.executeTakeFirstOrThrow()
+  const addedBytes = bytes - sessionFrameBytesMax
+  const second = await pass(client, frameBytesMax - bytes - addedBytes)
+  const read = async (by: typeof client, sessionId: string) => {
+    const url = `/v1/liveness/sessions/${sessionId}?referenceFrame=true`
+    const { state, referenceFrame } = (await by.rest('GET', url)).body
+    return [state, referenceFrame !== null]
+  }
+  assert.deepEqual(await read(client, oldest), ['passed', true], 'exactly the limit is stored')
+  const third = await pass(client, 1000)
+  assert.deepEqual(await read(client, oldest), ['passed', false])
+  for (const sessionId of [second, third])
+    assert.deepEqual(await read(client, sessionId), ['passed', true])
+  assert.deepEqual(await read(other, ofOther), ['passed', true])
+  const { body } = await client.call('svc.identify', { livenessSessionId: oldest })
+  assert.equal(body.errors[0].code, 'LIVENESS_FAILED')
+  assert.match(body.errors[0].message, /its frame was removed.* LIVENESS_FRAMES_BYTES_MAX/u)
+  await client.value('svc.identify', { livenessSessionId: second })
 })

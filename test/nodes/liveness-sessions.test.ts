@@ -45,7 +45,7 @@ test(
     const used = await callInParallel(clients, 'svc.identify', params)
     assert.deepEqual([used.count('OK'), used.count('LIVENESS_FAILED')], [1, callCount - 1])
     const { db } = local.database.store
-    const frames = await db.selectFrom('livenessSessions').select('frame').execute()
-    assert.deepEqual(frames, [{ frame: null }])
+    const frames = await db.selectFrom('livenessFrames').select('sessionId').execute()
+    assert.deepEqual(frames, [])
   },
 )

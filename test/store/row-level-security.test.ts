@@ -57,7 +57,7 @@ const accountTables = (
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
   'subjectAttributes distinctSubjects subjectMerges matchVerdicts nearMissCrops matchDays faces ' +
   'templates galleryPages crops removals appliedRemovals deletions certificateKeys users sessions links auditLog chainHeads ' +
-  'livenessSessions livenessChallenges webhooks webhookSecrets webhookDeliveries ' +
+  'livenessSessions livenessFrames livenessChallenges webhooks webhookSecrets webhookDeliveries ' +
   'secondFactors recoveryCodes accountMoves'
 ).split(' ')
 

@@ -215,7 +215,7 @@ function sessionNotFound(): ActionError {
 function noFrame(): ActionError {
   return new ActionError(
     'LIVENESS_FAILED',
-    'params.livenessSessionId: the session is unknown, was not passed, was used by another call, or ended more than 15 minutes ago; complete a new session',
+    'params.livenessSessionId: the session is unknown, was not passed, was used by another call, ended more than 15 minutes ago, or its frame was removed, because later frames of the project reached LIVENESS_FRAMES_BYTES_MAX; complete a new session',
   )
 }
 
@@ -225,11 +225,10 @@ async function sweepSessions({
   clock,
 }: Pick<LivenessSessionsOptions, 'store' | 'clock'>): Promise<number> {
   const nowMs = clock()
-  const challengeCount = await deleteInBatches(store, (tx, limit) =>
-    deleteExpiredRows(tx, 'livenessChallenges', { beforeMs: nowMs - failureWindowMs, limit }),
-  )
-  const sessionCount = await deleteInBatches(store, (tx, limit) =>
-    deleteExpiredRows(tx, 'livenessSessions', { beforeMs: nowMs, limit }),
-  )
-  return challengeCount + sessionCount
+  const sweepTable = (table: Parameters<typeof deleteExpiredRows>[1], beforeMs: number) =>
+    deleteInBatches(store, (tx) => deleteExpiredRows(tx, table, beforeMs))
+  const challengeCount = await sweepTable('livenessChallenges', nowMs - failureWindowMs)
+  // Their sessions would delete them all in one transaction.
+  await sweepTable('livenessFrames', nowMs)
+  return challengeCount + (await sweepTable('livenessSessions', nowMs))
 }

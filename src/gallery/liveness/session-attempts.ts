@@ -1,5 +1,9 @@
 import { findOpenChallenge, spendChallenge } from '../../store/gate/liveness-challenges.ts'
-import { findLivenessSession, updateLivenessSession } from '../../store/gate/liveness-sessions.ts'
+import {
+  addFrame,
+  findLivenessSession,
+  updateLivenessSession,
+} from '../../store/gate/liveness-sessions.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import type { Keyring } from '../keys/keyring.ts'
@@ -65,13 +69,18 @@ export async function spendAttempt(
   const session = await findLivenessSession(tx, { projectId, sessionId, nowMs })
   if (!session) return false
   const attemptsLeft = isPassed ? session.attemptsLeft : session.attemptsLeft - 1
+  const expiresAtMs = nowMs + sessionLifeMs
   await updateLivenessSession(tx, session, {
     attemptsLeft,
     state: isPassed ? 'passed' : attemptsLeft > 0 ? 'open' : 'failed',
     result: JSON.stringify(result),
-    frame: frame ? encryptFrame(options.keyring, session, toBytes(frame)) : null,
-    expiresAtMs: nowMs + sessionLifeMs,
+    expiresAtMs,
   })
+  if (frame) {
+    const row = { sessionId, projectId, expiresAtMs }
+    const encrypted = encryptFrame(options.keyring, session, toBytes(frame))
+    await addFrame(tx, { ...row, frame: encrypted }, options.frameBytesMax)
+  }
   if (!isPassed && attemptsLeft > 0) await startAttempt(tx, session, options)
   return true
 }

@@ -11,6 +11,8 @@ export type LivenessSessionsOptions = {
   readonly failuresPerMinuteMax: number
   /** Of each project. */
   readonly openMax: number
+  /** Of the stored reference frames of each project. */
+  readonly frameBytesMax: number
 }
 
 export const attemptsMax = 3

@@ -29,9 +29,6 @@ export type OpenedWebhooks = AsyncDisposable & {
 
 type WebhookEnvironment = Pick<ConsoleServicesOptions, 'store' | 'clock' | 'log'>
 
-/** The most events that a sweep gives up. */
-const rowsMax = 500
-
 /** Starts the deliveries. The master key must exist: the galleries create it. */
 export function openWebhooks(config: Config, environment: WebhookEnvironment): OpenedWebhooks {
   const { log } = environment
@@ -89,12 +86,12 @@ async function sweepWebhooks(config: Config, { store, clock, log }: WebhookEnvir
   const nowMs = clock()
   await addExpiryNotices({ store, nowMs, outboxMax: config.WEBHOOK_OUTBOX_MAX })
   const error = `not delivered within ${pendingMsMax / 3_600_000} hours`
-  const given = { beforeMs: nowMs - pendingMsMax, error, limit: rowsMax }
-  const expired = await store.write((tx) => expireDeliveries(tx, given))
+  const given = { beforeMs: nowMs - pendingMsMax, error }
+  const expired = await deleteInBatches(store, (tx) => expireDeliveries(tx, given))
   if (expired > 0) log.error({ expired }, 'webhook events were given up')
   await removeDeletedWebhooks(store)
   const beforeMs = nowMs - config.WEBHOOK_RETENTION_DAYS * dayMs
   for (const state of ['delivered', 'failed'] as const)
-    await deleteInBatches(store, (tx, limit) => deleteOldDeliveries(tx, { state, beforeMs, limit }))
+    await deleteInBatches(store, (tx) => deleteOldDeliveries(tx, { state, beforeMs }))
   await store.write((tx) => deleteExpiredSecrets(tx, nowMs))
 }

@@ -1,7 +1,7 @@
 import type { ListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import type { CropRow, FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
-import { deleteInBatches } from '../delete-in-batches.ts'
+import { deleteInBatches, isInBatch } from '../delete-in-batches.ts'
 import { countListed } from '../lists.ts'
 import { lockProjectGallery } from './galleries.ts'
 import { findFaceTemplates } from './templates.ts'
@@ -89,13 +89,12 @@ export function countCrops(tx: ReadTx, projectId: string): Promise<ListCount> {
 
 /** Deletes all crops that a project stored. @returns the number of crops. */
 export async function removeCrops(store: Store, projectId: string): Promise<number> {
-  const count = await deleteInBatches(store, async (tx, limit) => {
+  const count = await deleteInBatches(store, async (tx) => {
     // The lock waits for enrollments that read the switch before it was changed.
     await lockProjectGallery(tx, projectId)
-    const query = tx.build.selectFrom('crops').select('faceId').where('projectId', '=', projectId)
-    const faceIds = (await tx.run(query.limit(limit))).map(({ faceId }) => faceId)
-    if (faceIds.length > 0)
-      await tx.run(tx.build.deleteFrom('crops').where('faceId', 'in', faceIds))
+    const ofBatch = isInBatch(tx, 'crops', sql`"projectId" = ${projectId}`)
+    const query = tx.build.deleteFrom('crops').where(ofBatch).returning('faceId')
+    const faceIds = (await tx.run(query)).map(({ faceId }) => faceId)
     // Last: a rotation in another gallery may replace the key between the two statements.
     await markForNewKey(tx, faceIds)
     return faceIds.length

@@ -115,8 +115,6 @@ function attemptStatements(runner: StatementRunner): AttemptStatements {
     deleteOwned: async (owner) => (await run(deleteOwnedAttemptSql, owner)) === 1,
     delete: async (key) => (await run(deleteAttemptSql, key)) === 1,
     findOverdue: (filter) => all<AttemptRow>(selectOverdueAttemptsSql, filter),
-    deleteExpired: (filter) => run(deleteExpiredAttemptsSql, filter),
-    dropResponses: (filter) => run(dropResponsesSql, filter),
   }
 }
 
@@ -140,17 +138,6 @@ export const insertAttemptSql = `insert into attempts ("projectId", "requestId",
 const selectOverdueAttemptsSql = `select * from attempts
   where state = 'running' and "deadlineMs" < :deadlineMs
   order by "deadlineMs" limit :limit for update skip locked`
-
-const deleteExpiredAttemptsSql = `delete from attempts where ("projectId", "requestId") in (
-  select "projectId", "requestId" from attempts
-  where state = 'done' and "windowStartMs" <= :windowStartMs
-  order by "windowStartMs" limit :limit for update skip locked)`
-
-const dropResponsesSql = `update attempts set response = null, scrubbed = null
-  where ("projectId", "requestId") in (
-    select "projectId", "requestId" from attempts
-    where "projectId" = :projectId and "windowStartMs" <= :throughMs and response is not null
-    order by "windowStartMs" limit :limit for update skip locked)`
 
 function ledgerStatements(runner: StatementRunner): LedgerStatements {
   const { run, send } = runner

@@ -1,23 +1,24 @@
 import type { Insertable, Selectable } from 'kysely'
+import { deleteBatch } from '../delete-in-batches.ts'
 import { galleryIdOf } from '../tenancy/projects.ts'
 import { identityOf } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
-import type { LivenessSessionRow } from '../schema.ts'
+import type { LivenessFrameRow, LivenessSessionRow } from '../schema.ts'
 import { type ReadTx, type Tx, sql } from '../database.ts'
 
-/** A session without its frame, which can have some MB: `findFrame` reads it. */
-export type LivenessSession = Omit<Selectable<LivenessSessionRow>, 'frame'> & {
-  readonly hasFrame: number
-}
+/** A session. `findFrame` reads its frame, which can have some MB. */
+export type LivenessSession = Selectable<LivenessSessionRow> & { readonly hasFrame: number }
 
 type SessionOfProject = Pick<LivenessSessionRow, 'projectId' | 'sessionId'>
 
 function selectSessions(tx: ReadTx) {
   return tx.build
     .selectFrom('livenessSessions')
-    .select(['sessionId', 'projectId', 'keyId', 'requestId', 'stepCount', 'requireAngles', 'state'])
-    .select(['attemptsLeft', 'requestsLeft', 'masterKeyId', 'wrapped', 'result', 'expiresAtMs'])
-    .select(sql<number>`case when frame is null then 0 else 1 end`.as('hasFrame'))
+    .selectAll()
+    .select(
+      sql<number>`(select count(*) from "livenessFrames" f
+        where f."sessionId" = "livenessSessions"."sessionId")`.as('hasFrame'),
+    )
 }
 
 export async function addLivenessSession(tx: Tx, session: Insertable<LivenessSessionRow>) {
@@ -95,10 +96,31 @@ export async function updateLivenessSession(
   )
 }
 
+/**
+ * Stores the encrypted frame of a session, and removes the oldest frames of its project beyond
+ * `bytesMax`. Use `lockChallenges` before.
+ */
+export async function addFrame(
+  { build, run }: Tx,
+  frame: Omit<LivenessFrameRow, 'bytes'>,
+  bytesMax: number,
+): Promise<void> {
+  const bytes = frame.frame.byteLength
+  await run(build.insertInto('livenessFrames').values({ ...frame, bytes }))
+  const newestFirst = sql<number>`sum(bytes) over (order by "expiresAtMs" desc, "sessionId")`
+  const frames = build
+    .selectFrom('livenessFrames')
+    .select(['sessionId', newestFirst.as('total')])
+    .where('projectId', '=', frame.projectId)
+  const excess = build.selectFrom(frames.as('summed')).select('sessionId')
+  const query = build.deleteFrom('livenessFrames')
+  await run(query.where('sessionId', 'in', excess.where('total', '>', bytesMax)))
+}
+
 /** Returns the encrypted frame of a session; null without one, or after a call has used it. */
 export async function findFrame(tx: ReadTx, { projectId, sessionId }: SessionOfProject) {
   const query = tx.build
-    .selectFrom('livenessSessions')
+    .selectFrom('livenessFrames')
     .select('frame')
     .where('projectId', '=', projectId)
     .where('sessionId', '=', sessionId)
@@ -111,11 +133,9 @@ export async function removeFrame(
   { projectId, sessionId, nowMs }: SessionOfProject & { readonly nowMs: number },
 ): Promise<boolean> {
   const query = tx.build
-    .updateTable('livenessSessions')
-    .set({ frame: null })
+    .deleteFrom('livenessFrames')
     .where('projectId', '=', projectId)
     .where('sessionId', '=', sessionId)
-    .where('frame', 'is not', null)
     .where('expiresAtMs', '>', nowMs)
     .returning('sessionId')
   return (await tx.run(query)).length > 0
@@ -127,20 +147,11 @@ export function listSessionSecrets(tx: ReadTx) {
   return tx.run(tx.build.selectFrom('livenessSessions').select(columns))
 }
 
-/** The tables of liveness with the names of their keys. */
-const keyColumns = {
-  livenessChallenges: 'challengeId',
-  livenessSessions: 'sessionId',
-} as const
-
-/** Deletes rows that expired at `beforeMs` or earlier. @returns the number, at most the limit. */
-export async function deleteExpiredRows(
-  { build, run }: Tx,
-  table: keyof typeof keyColumns,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+/** Deletes a batch of rows that expired at `beforeMs` or earlier. @returns the number. */
+export function deleteExpiredRows(
+  tx: Tx,
+  table: 'livenessChallenges' | 'livenessFrames' | 'livenessSessions',
+  beforeMs: number,
 ): Promise<number> {
-  const key = build.dynamic.ref(keyColumns[table])
-  const expired = build.selectFrom(table).select(key).where('expiresAtMs', '<=', beforeMs)
-  const query = build.deleteFrom(table).where(key, 'in', expired.limit(limit)).returning(key)
-  return (await run(query)).length
+  return deleteBatch(tx, table, sql`"expiresAtMs" <= ${beforeMs}`)
 }

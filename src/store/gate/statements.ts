@@ -26,17 +26,6 @@ export type AttemptStatements = {
     readonly deadlineMs: number
     readonly limit: number
   }) => Promise<readonly AttemptRow[]>
-  /** Deletes completed attempts whose window began at that time or earlier. @returns the number. */
-  readonly deleteExpired: (filter: {
-    readonly windowStartMs: number
-    readonly limit: number
-  }) => Promise<number>
-  /** Drops responses of a project that started at that time or earlier. @returns the number. */
-  readonly dropResponses: (filter: {
-    readonly projectId: string
-    readonly throughMs: number
-    readonly limit: number
-  }) => Promise<number>
 }
 
 export type LedgerHead = Pick<Selectable<LedgerRow>, 'headSeq' | 'headHash'>

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
+import { deleteBatch, isInBatch } from '../delete-in-batches.ts'
 import { stepRows } from '../lists.ts'
 import type { CallRow } from '../schema.ts'
 
@@ -58,6 +59,21 @@ async function scrubBatch({ build, run }: Tx, subjectId: string): Promise<number
     and a."projectId" = names."projectId" and a."requestId" = names."requestId")`
   const names = build.deleteFrom('responseSubjects as names').where('subjectId', '=', subjectId)
   return (await run(names.where(isNamed).where(isScrubbed).returning('requestId'))).length
+}
+
+/** Deletes a batch of completed attempts that began at that time or earlier. @returns the number. */
+export function deleteExpiredAttempts(tx: Tx, windowStartMs: number): Promise<number> {
+  const isOld = sql<boolean>`state = 'done' and "windowStartMs" <= ${windowStartMs}`
+  return deleteBatch(tx, 'attempts', sql`${isOld} order by "windowStartMs"`)
+}
+
+/** Drops a batch of responses of a project that began at that time or earlier. @returns the number. */
+export async function dropResponses(tx: Tx, projectId: string, throughMs: number) {
+  const isStored = sql<boolean>`"projectId" = ${projectId} and "windowStartMs" <= ${throughMs}
+    and response is not null order by "windowStartMs"`
+  const query = tx.build.updateTable('attempts').set({ response: null, scrubbed: null })
+  const ofBatch = query.where(isInBatch(tx, 'attempts', isStored))
+  return (await tx.run(ofBatch.returning('requestId'))).length
 }
 
 /**

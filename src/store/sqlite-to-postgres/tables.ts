@@ -132,6 +132,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     ...swept,
   },
   livenessSessions: { column: 'projectId', key: ['sessionId'], ...shortLived },
+  livenessFrames: { column: 'projectId', key: ['sessionId'], ...shortLived },
   livenessChallenges: { column: 'projectId', key: ['challengeId'], ...shortLived },
   // The next load of a gallery writes its pages again.
   galleryPages: { column: 'galleryId', key: ['galleryId', 'toSequence'], ...shortLived },

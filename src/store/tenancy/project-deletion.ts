@@ -1,37 +1,34 @@
-import type { ReadTx, Tx } from '../database.ts'
+import { type ReadTx, type Tx, sql } from '../database.ts'
+import { deleteBatch } from '../delete-in-batches.ts'
 import { visitorsGalleryId } from '../gallery/visitors.ts'
 import type { Database, ProjectRow } from '../schema.ts'
 import { deletedEvents } from '../webhooks-schema.ts'
 
-/** Revokes all keys of a project, deletes its liveness sessions, and begins to delete its webhooks. */
+/** Revokes all keys of a project, and begins to delete its webhooks. */
 export async function endAccess(db: Database, projectId: string, nowUtc: string): Promise<void> {
   const keys = db.updateTable('keys').set({ revokedAtUtc: nowUtc })
   await keys.where('projectId', '=', projectId).where('revokedAtUtc', 'is', null).execute()
-  await db.deleteFrom('livenessSessions').where('projectId', '=', projectId).execute()
   const webhooks = db.updateTable('webhooks').set({ events: deletedEvents })
   await webhooks.where('projectId', '=', projectId).execute()
 }
 
-/** Deletes completed calls with their stored responses. @returns the number, at most the limit. */
-export async function deleteCompletedAttempts(
-  { build, run }: Tx,
+/** Deletes a batch of completed calls, reference frames or liveness sessions. @returns the number. */
+export function deleteProjectRows(
+  tx: Tx,
+  table: 'attempts' | 'livenessFrames' | 'livenessSessions',
   projectId: string,
-  limit: number,
 ): Promise<number> {
-  const completed = attemptsOf(build, projectId).where('state', '=', 'done').limit(limit)
-  const query = build.deleteFrom('attempts').where('projectId', '=', projectId)
-  return (await run(query.where('requestId', 'in', completed).returning('requestId'))).length
+  const isDone = sql<boolean>`"projectId" = ${projectId} and state = 'done'`
+  return deleteBatch(tx, table, table === 'attempts' ? isDone : sql`"projectId" = ${projectId}`)
 }
 
-/** Whether calls run or have stored responses, or webhooks are not deleted yet. */
-export async function hasAttemptsOrWebhooks({ build, run }: ReadTx, projectId: string) {
-  const webhooks = build.selectFrom('webhooks').select('webhookId')
-  const found = await run(webhooks.where('projectId', '=', projectId))
-  return found.length > 0 || (await run(attemptsOf(build, projectId).limit(1))).length > 0
-}
-
-function attemptsOf(build: Database, projectId: string) {
-  return build.selectFrom('attempts').select('requestId').where('projectId', '=', projectId)
+/** Whether calls run or have stored responses, or liveness sessions or webhooks are not deleted yet. */
+export async function hasRemainingRows({ build, run }: ReadTx, projectId: string) {
+  for (const table of ['attempts', 'livenessSessions', 'webhooks'] as const) {
+    const rows = build.selectFrom(table).select('projectId').where('projectId', '=', projectId)
+    if ((await run(rows.limit(1))).length > 0) return true
+  }
+  return false
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { mapSequential } from '../../lib/account-context.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
+import { deleteBatch, isInBatch } from '../delete-in-batches.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
 import {
   type DeliveryState,
@@ -216,46 +217,30 @@ export async function countOutbox(tx: ReadTx): Promise<OutboxCounts> {
   return row ?? { pending: 0, discarded: 0, failing: 0 }
 }
 
-type OldDeliveries = Pick<WebhookDelivery, 'state'> & {
-  readonly beforeMs: number
-  readonly limit: number
-}
+type OldDeliveries = Pick<WebhookDelivery, 'state'> & { readonly beforeMs: number }
 
-/** Gives up pending deliveries queued before that time. @returns the number. */
+/** Gives up a batch of pending deliveries queued before that time. @returns the number. */
 export async function expireDeliveries(
   tx: Tx,
   { error, ...filter }: Omit<OldDeliveries, 'state'> & { readonly error: string },
 ): Promise<number> {
-  const old = selectOldDeliveries(tx, { ...filter, state: 'pending' })
+  const old = selectOld({ ...filter, state: 'pending' })
   const reason = sql<string>`coalesce(error || '; ', '') || cast(${error} as text)`
   const query = tx.build
     .updateTable('webhookDeliveries')
     .set({ state: 'failed', error: reason })
-    .where((row) => row(row.refTuple(...deliveryKey), 'in', old.$asTuple(...deliveryKey)))
+    .where(isInBatch(tx, 'webhookDeliveries', old))
     // SQLite would read every pending delivery of these webhooks by the index.
     .where(dialectOf(tx.build).withoutIndex('state'), '=', 'pending')
     .returning('eventId')
   return (await tx.run(query)).length
 }
 
-/** Deletes deliveries of a state queued before that time. @returns the number. */
-export async function deleteOldDeliveries(tx: Tx, filter: OldDeliveries): Promise<number> {
-  const old = selectOldDeliveries(tx, filter)
-  const query = tx.build
-    .deleteFrom('webhookDeliveries')
-    .where((row) => row(row.refTuple(...deliveryKey), 'in', old.$asTuple(...deliveryKey)))
-    .returning('eventId')
-  return (await tx.run(query)).length
+/** Deletes a batch of deliveries of a state queued before that time. @returns the number. */
+export function deleteOldDeliveries(tx: Tx, filter: OldDeliveries): Promise<number> {
+  return deleteBatch(tx, 'webhookDeliveries', selectOld(filter))
 }
 
-const deliveryKey = ['eventId', 'webhookId'] as const
-
-function selectOldDeliveries(tx: Tx, { state, beforeMs, limit }: OldDeliveries) {
-  return tx.build
-    .selectFrom('webhookDeliveries')
-    .select(deliveryKey)
-    .where('state', '=', state)
-    .where('queuedAtMs', '<=', beforeMs)
-    .orderBy('queuedAtMs')
-    .limit(limit)
+function selectOld({ state, beforeMs }: OldDeliveries) {
+  return sql<boolean>`state = ${state} and "queuedAtMs" <= ${beforeMs} order by "queuedAtMs"`
 }

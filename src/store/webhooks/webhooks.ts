@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { formatUtc } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
-import { deleteInBatches } from '../delete-in-batches.ts'
+import { deleteBatch, deleteInBatches } from '../delete-in-batches.ts'
 import { type WebhookRow, type WebhookSecretRow, deletedEvents } from '../webhooks-schema.ts'
 import { type WebhookEventType, faceEventTypes, parseEventTypes } from './event-types.ts'
 import { type MatchFilter, parseMatchFilter } from './events.ts'
@@ -79,7 +79,8 @@ export async function removeDeletedWebhooks(store: Pick<Store, 'read' | 'write'>
     run(build.selectFrom('webhooks').select('webhookId').where('events', '=', deletedEvents)),
   )
   for (const { webhookId } of found) {
-    await deleteInBatches(store, (tx, limit) => deleteDeliveries(tx, webhookId, limit))
+    const isOfWebhook = sql<boolean>`"webhookId" = ${webhookId}`
+    await deleteInBatches(store, (tx) => deleteBatch(tx, 'webhookDeliveries', isOfWebhook))
     // Another server may have deleted a part of a batch, or a call may have added a delivery.
     const isEmpty = sql<boolean>`not exists (select 1 from "webhookDeliveries" d
       where d."webhookId" = webhooks."webhookId")`
@@ -87,16 +88,6 @@ export async function removeDeletedWebhooks(store: Pick<Store, 'read' | 'write'>
       run(build.deleteFrom('webhooks').where('webhookId', '=', webhookId).where(isEmpty)),
     )
   }
-}
-
-/** Deletes deliveries of a webhook. @returns the number. */
-async function deleteDeliveries(tx: Tx, webhookId: string, limit: number): Promise<number> {
-  const some = tx.build.selectFrom('webhookDeliveries').select('eventId')
-  const query = tx.build
-    .deleteFrom('webhookDeliveries')
-    .where('webhookId', '=', webhookId)
-    .where('eventId', 'in', some.where('webhookId', '=', webhookId).limit(limit))
-  return (await tx.run(query.returning('eventId'))).length
 }
 
 /** Changes of a project's webhooks run one after another, so that they are counted correctly. */

@@ -93,8 +93,8 @@ export const callsContract = {
       assertSameValues(await idsOf(Number.MAX_SAFE_INTEGER, 1), ['r3'])
       assert.equal(await attempts.delete(owner('r3')), true)
       assert.equal(await attempts.delete(owner('r3')), false)
-      assert.equal(await attempts.deleteExpired({ windowStartMs: nowMs - 1, limit: 9 }), 0)
-      assert.equal(await attempts.deleteExpired({ windowStartMs: nowMs, limit: 9 }), 1)
+      assert.equal(await queries.deleteExpiredAttempts(tx, nowMs - 1), 0)
+      assert.equal(await queries.deleteExpiredAttempts(tx, nowMs), 1)
     })
   },
 

@@ -252,9 +252,8 @@ export const keysAndDeletionsContract = {
     assert.equal(await findExcess(45), undefined)
     assert.equal(await findExcess(44), 1)
     assert.equal(await findExcess(29), 2)
-    const drop = (limit: number) =>
-      store.write((tx) => tx.attempts.dropResponses({ projectId, throughMs: 2, limit }))
-    assert.deepEqual([await drop(1), await drop(9), await drop(9)], [1, 1, 0])
+    const drop = () => store.write((tx) => queries.dropResponses(tx, projectId, 2))
+    assert.deepEqual([await drop(), await drop()], [2, 0])
     assert.equal(await findExcess(15), undefined)
     const statusOf = (requestId: string) =>
       store.read((tx) => queries.findAttemptStatus(tx, { projectId, requestId }))

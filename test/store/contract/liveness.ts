@@ -51,11 +51,9 @@ export const livenessContract = {
       assertSameValues(await queries.findFailureTimes(tx, { ...failures, afterMs: nowMs + 5 }), [])
     })
     assert.equal(await spend({ challengeId: 'third', failed: 0 }), true)
-    const sweep = (beforeMs: number, limit: number) =>
-      store.write((tx) => queries.deleteExpiredRows(tx, 'livenessChallenges', { beforeMs, limit }))
-    assert.equal(await sweep(nowMs + 99, 9), 0)
-    assert.equal(await sweep(nowMs + 100, 2), 2)
-    assert.equal(await sweep(nowMs + 100, 2), 1)
+    const sweep = (beforeMs: number) =>
+      store.write((tx) => queries.deleteExpiredRows(tx, 'livenessChallenges', beforeMs))
+    assertSameValues([await sweep(nowMs + 99), await sweep(nowMs + 100)], [0, 3])
   },
 
   'a reference frame is found and removed once, before it expires, and only in its project':
@@ -66,8 +64,9 @@ export const livenessContract = {
       await store.write(async (tx) => {
         await queries.addLivenessSession(tx, session('first'))
         await queries.addLivenessSession(tx, session('second'))
-        const change = { state: 'passed', frame: ciphertext, attemptsLeft: 2 } as const
+        const change = { state: 'passed', attemptsLeft: 2 } as const
         await queries.updateLivenessSession(tx, { projectId, sessionId: 'first' }, change)
+        await queries.addFrame(tx, frameOf('first', projectId), ciphertext.byteLength)
       })
       const key = { sessionId: 'first', projectId, nowMs }
       const find = (change: object) =>
@@ -76,7 +75,6 @@ export const livenessContract = {
         store.write((tx) => queries.removeFrame(tx, { ...key, ...change }))
       const found = await find({ nowMs: nowMs + 99 })
       assertSameValues([found?.state, found?.attemptsLeft, found?.hasFrame], ['passed', 2, 1])
-      assert.ok(found && !('frame' in found), 'a read of the state does not read the frame')
       const frame = await store.read((tx) => queries.findFrame(tx, key))
       assertSameValues(Buffer.from(frame ?? []), ciphertext)
       const byRequest = { projectId, requestId: 'second', nowMs }
@@ -93,11 +91,44 @@ export const livenessContract = {
       assert.equal(await store.read((tx) => queries.findFrame(tx, key)), null)
       assert.equal((await store.read(queries.listSessionSecrets)).length, 2)
       const sweep = (beforeMs: number) =>
-        store.write((tx) =>
-          queries.deleteExpiredRows(tx, 'livenessSessions', { beforeMs, limit: 9 }),
-        )
-      assert.equal(await sweep(nowMs + 99), 0)
-      assert.equal(await sweep(nowMs + 100), 2)
+        store.write((tx) => queries.deleteExpiredRows(tx, 'livenessSessions', beforeMs))
+      assertSameValues([await sweep(nowMs + 99), await sweep(nowMs + 100)], [0, 2])
+    },
+
+  'a frame removes the oldest frames of its project beyond the limit of bytes, and they expire':
+    async ({ store, accountId, project }: StoreFixture) => {
+      const { projectId } = project
+      const other = { accountId, name: 'other', galleryMode: 'isolated' } as const
+      const { projectId: otherId } = await queries.createProject(store.db, other, new Date(nowMs))
+      const add = (sessionId: string, owner: string, { bytes = 10, lifeMs = 100 } = {}) =>
+        store.write(async (tx) => {
+          await queries.lockChallenges(tx, owner)
+          const session = newSession({ sessionId, projectId: owner, requestId: null })
+          await queries.addLivenessSession(tx, session)
+          const frame = { ...frameOf(sessionId, owner), expiresAtMs: nowMs + lifeMs }
+          await queries.addFrame(tx, { ...frame, frame: Buffer.alloc(bytes) }, 30)
+        })
+      const framesOf = async (owner: string) => {
+        const frames = store.db.selectFrom('livenessFrames').where('projectId', '=', owner)
+        const rows = await frames.select(['sessionId', 'bytes']).orderBy('sessionId').execute()
+        return rows.map(({ sessionId, bytes }) => `${sessionId} ${bytes}`)
+      }
+      await add('of-other', otherId)
+      for (const [index, sessionId] of ['a', 'b', 'c'].entries())
+        await add(sessionId, projectId, { lifeMs: 100 + index })
+      assertSameValues(await framesOf(projectId), ['a 10', 'b 10', 'c 10'], 'exactly the limit')
+      await add('d', projectId, { bytes: 11, lifeMs: 103 })
+      assertSameValues(await framesOf(projectId), ['c 10', 'd 11'])
+      assertSameValues(await framesOf(otherId), ['of-other 10'])
+      const sweep = (beforeMs: number) =>
+        store.write((tx) => queries.deleteExpiredRows(tx, 'livenessFrames', beforeMs))
+      assertSameValues([await sweep(nowMs + 99), await sweep(nowMs + 102)], [0, 2])
+      const remove = (table: 'livenessFrames' | 'livenessSessions') =>
+        store.write((tx) => queries.deleteProjectRows(tx, table, projectId))
+      const hasRows = () => store.read((tx) => queries.hasRemainingRows(tx, projectId))
+      assertSameValues([await remove('livenessFrames'), await hasRows()], [1, true])
+      assertSameValues([await remove('livenessSessions'), await hasRows()], [4, false])
+      assert.equal((await store.read(queries.listSessionSecrets)).length, 1, 'of the other project')
     },
 
   'a session has a limited number of requests of its browser, with the caller of its key': async ({
@@ -113,13 +144,16 @@ export const livenessContract = {
       store.read((tx) => queries.findBrowserSession(tx, sessionId, new Date(ms)))
     const found = await find(nowMs)
     assertSameValues(found?.identity.accountId, accountId)
-    assert.ok(found && !('frame' in found.session), 'the check of a token does not read the frame')
     assertSameValues([found?.identity.permissions, found?.origins], [['svc.liveness'], []])
     assert.equal(await find(nowMs, 'unknown'), undefined)
     assert.equal(await find(nowMs + 100), undefined)
     const take = () => store.write((tx) => queries.takeSessionRequest(tx, 's'))
     assertSameValues([await take(), await take(), await take()], [true, true, false])
   },
+}
+
+function frameOf(sessionId: string, projectId: string) {
+  return { sessionId, projectId, expiresAtMs: nowMs + 100, frame: ciphertext }
 }
 
 function newSession(ids: {

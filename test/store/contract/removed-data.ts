@@ -13,7 +13,61 @@ import {
 
 const ciphertext = Buffer.from('ciphertext')
 
+const mebibyte = 1024 * 1024
+
 export const removedDataContract = {
+  'a batch has at most 500 rows and 2 MiB of their large values, or one larger row': async ({
+    store,
+    project: { projectId },
+    keyId,
+  }: StoreFixture) => {
+    const call = { projectId, keyId, action: 'svc.detect', fingerprint: Buffer.alloc(32) }
+    const terms = {
+      token: 't',
+      reservedMicros: 0n,
+      deadlineMs: 0,
+      state: 'done',
+      code: 'OK',
+    } as const
+    let added = 0
+    /** Adds attempts, each a millisecond after the one before, with these bytes in two responses. */
+    const add = (sizes: readonly number[]) =>
+      store.write(async (tx) => {
+        for (const bytes of sizes) {
+          added += 1
+          const ids = { requestId: `r${added}`, windowStartMs: nowMs + added }
+          const response = Buffer.alloc(Math.ceil(bytes / 2), 1)
+          const scrubbed = Buffer.alloc(Math.floor(bytes / 2), 1)
+          const row = { ...call, ...terms, ...ids, response, scrubbed }
+          await tx.run(tx.build.insertInto('attempts').values(row))
+        }
+      })
+    const remove = () => store.write((tx) => queries.deleteExpiredAttempts(tx, nowMs + added))
+    const countsOf = async (change: () => Promise<number>) => {
+      const counts = [await change()]
+      while (counts.at(-1) !== 0) counts.push(await change())
+      return counts
+    }
+    await add(Array.from({ length: 501 }, () => 0))
+    assertSameValues(await countsOf(remove), [500, 1, 0])
+    await add([mebibyte, mebibyte, 1])
+    assertSameValues(await countsOf(remove), [2, 1, 0])
+    await add([2 * mebibyte + 1, 1, 1])
+    assertSameValues(await countsOf(remove), [1, 2, 0])
+    await add([1, 1, 2 * mebibyte])
+    assertSameValues(await countsOf(remove), [2, 1, 0])
+
+    const drop = () => store.write((tx) => queries.dropResponses(tx, projectId, nowMs + added))
+    await add([mebibyte, mebibyte + 1, 1])
+    assertSameValues(await countsOf(drop), [1, 2, 0])
+    const removeAll = () =>
+      store.write((tx) => queries.deleteProjectRows(tx, 'attempts', projectId))
+    assertSameValues(await countsOf(removeAll), [3, 0], 'without their responses')
+    await add([3 * mebibyte, 3 * mebibyte])
+    assertSameValues(await countsOf(removeAll), [1, 1, 0])
+    assert.equal(await store.read((tx) => queries.hasRemainingRows(tx, projectId)), false)
+  },
+
   'subjects with removed data are marked until their key is replaced': async (
     fixture: StoreFixture,
   ) => {
@@ -156,11 +210,11 @@ export const removedDataContract = {
         const completed = { state: 'done', code: 'OK', reservedMicros: 0n } as const
         const done = tx.build.updateTable('attempts').set(completed)
         await tx.run(done.where('requestId', 'in', ['done', 'also done']))
-        const remove = (limit: number) => queries.deleteCompletedAttempts(tx, projectId, limit)
-        assertSameValues([await remove(1), await remove(9), await remove(9)], [1, 1, 0])
-        assert.equal(await queries.hasAttemptsOrWebhooks(tx, projectId), true)
+        const remove = () => queries.deleteProjectRows(tx, 'attempts', projectId)
+        assertSameValues([await remove(), await remove()], [2, 0])
+        assert.equal(await queries.hasRemainingRows(tx, projectId), true)
         await tx.attempts.delete({ projectId, requestId: 'running' })
-        assert.equal(await queries.hasAttemptsOrWebhooks(tx, projectId), false)
+        assert.equal(await queries.hasRemainingRows(tx, projectId), false)
       })
       await store.runExclusive(async ({ db }) => {
         await queries.endAccess(db, projectId, nowUtc)

@@ -162,12 +162,12 @@ export const webhooksContract = {
     assert.deepEqual(await due(nowMs), [webhookId])
     const delivery = { webhookId, eventId: third.eventId }
     assert.equal(await store.write((tx) => queries.redeliver(tx, delivery, nowMs)), true)
-    const old = { beforeMs: nowMs - 1, error: 'too old', limit: 10 }
+    const old = { beforeMs: nowMs - 1, error: 'too old' }
     const expire = (beforeMs: number) =>
       store.write((tx) => queries.expireDeliveries(tx, { ...old, beforeMs }))
     assert.deepEqual([await expire(nowMs - 1), await expire(nowMs)], [0, 1])
     const remove = (beforeMs: number) =>
-      store.write((tx) => queries.deleteOldDeliveries(tx, { state: 'failed', beforeMs, limit: 10 }))
+      store.write((tx) => queries.deleteOldDeliveries(tx, { state: 'failed', beforeMs }))
     assert.deepEqual([await remove(nowMs - 1), await remove(nowMs)], [0, 1])
   },
 

@@ -25,7 +25,7 @@ test('Webhooks read no deliveries but the pending ones and that of the last atte
 
 test('Old deliveries of each state are found by an index, without those of other states', () =>
   onBothEngines(async ({ explain }) => {
-    const old = { beforeMs: 1, limit: 500, error: 'too old' }
+    const old = { beforeMs: 1, error: 'too old' }
     for (const state of ['delivered', 'failed'] as const)
       assertIndexed(await explain((tx) => deleteOldDeliveries(tx as Tx, { ...old, state })), [
         'state',
@@ -36,7 +36,7 @@ test('Old deliveries of each state are found by an index, without those of other
 
 test('Deliveries that are given up are changed by their ids, without those that stay pending', () =>
   onSqlite(async ({ explain }) => {
-    const old = { beforeMs: 1, limit: 500, error: 'too old' }
+    const old = { beforeMs: 1, error: 'too old' }
     const [statement] = await explain((tx) => expireDeliveries(tx as Tx, old))
     assert.match(statement?.plan ?? '', /^SEARCH webhookDeliveries .*eventId=\? AND webhookId=\?/u)
     assert.doesNotMatch(statement?.plan ?? '', /webhookId=\? AND state=\?/u)

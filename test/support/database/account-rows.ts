@@ -223,6 +223,11 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
         expiresAtMs: 1,
       })
       .execute()
+    const frame = { sessionId: `l-${name}`, projectId, bytes: hash.byteLength, frame: hash }
+    await db
+      .insertInto('livenessFrames')
+      .values({ ...frame, expiresAtMs: 1 })
+      .execute()
     const challenge = { challengeId: `c-${name}`, sessionId: `l-${name}`, projectId }
     await db
       .insertInto('livenessChallenges')

@@ -9,6 +9,7 @@ import type { AngleRange, ChallengeStep } from '../../../src/lib/liveness/challe
 
 export const failuresMax = 3
 export const openMax = 6
+export const frameBytesMax = 4 * 1024 * 1024
 
 /** A service with small limits of challenges and a clock that tests set. */
 export type ChallengeGallery = {
@@ -31,6 +32,7 @@ export function useChallengeGallery(): ChallengeGallery {
       environment: {
         LIVENESS_FAILURES_PER_MINUTE_MAX: String(failuresMax),
         LIVENESS_SESSIONS_OPEN_MAX: String(openMax),
+        LIVENESS_FRAMES_BYTES_MAX: String(frameBytesMax),
       },
     })
   })

@@ -11,6 +11,7 @@ export async function countRowsOf(
     'webhooks',
     'webhookDeliveries',
     'livenessSessions',
+    'livenessFrames',
     'buckets',
     'attempts',
   ] as const)

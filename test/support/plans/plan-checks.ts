@@ -17,8 +17,12 @@ export function combine<const Values extends Readonly<Record<string, readonly un
 /** A plan that sorts rows of a list. */
 export const sorted = /TEMP B-TREE|(?:^|-> +)(?:Incremental )?Sort$/mu
 
-/** An account has few projects and ledgers; `counted` are the rows of a list. */
-const unbounded = /\bSCAN (?!counted\b|projects\b|ledgers\b)|Seq Scan on (?!projects\b)/u
+/**
+ * An account has few projects and ledgers; `counted` are the rows of a list, and `summed` and the
+ * subqueries without a name those of a batch.
+ */
+const unbounded =
+  /\bSCAN (?!counted\b|summed\b|\(subquery|projects\b|ledgers\b)|Seq Scan on (?!projects\b)/u
 
 /** A condition of an index on a column, alone or with the id that follows it. */
 export const conditionOf = (column: string) =>

@@ -1,5 +1,6 @@
 import type { SubjectMergeRow } from '../../gallery-schema.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../../database.ts'
+import { isInBatch } from '../../delete-in-batches.ts'
 
 export async function addMerge({ build, run }: Tx, merge: SubjectMergeRow): Promise<void> {
   await run(build.insertInto('subjectMerges').values(merge))
@@ -71,17 +72,10 @@ export async function removeMerge({ build, run }: Tx, mergeId: string): Promise<
   await run(build.deleteFrom('subjectMerges').where('mergeId', '=', mergeId))
 }
 
-/** The tables of data that ends, encrypted with the keys of subjects, with the names of their keys. */
-const keyColumns = {
-  subjectMerges: 'mergeId',
-  matchVerdicts: 'verdictId',
-  nearMissCrops: 'cropId',
-} as const
-
-/** The tables with a limit for each owner, and when their rows were added. */
+/** The tables with a limit for each owner, their keys, and when their rows were added. */
 const limitedTables = {
-  matchVerdicts: { owner: 'subjectId', time: 'matchedAtMs' },
-  nearMissCrops: { owner: 'projectId', time: 'storedAtMs' },
+  matchVerdicts: { id: 'verdictId', owner: 'subjectId', time: 'matchedAtMs' },
+  nearMissCrops: { id: 'cropId', owner: 'projectId', time: 'storedAtMs' },
 } as const
 
 /** Ends the oldest rows of an owner beyond a limit, so that the next sweep deletes them. */
@@ -90,8 +84,8 @@ export async function endOldest(
   table: keyof typeof limitedTables,
   { ownerId, kept }: { readonly ownerId: string; readonly kept: number },
 ): Promise<void> {
-  const { owner, time } = limitedTables[table]
-  const key = build.dynamic.ref(keyColumns[table])
+  const { id, owner, time } = limitedTables[table]
+  const key = build.dynamic.ref(id)
   const oldest = build
     .selectFrom(table)
     .select(key)
@@ -110,16 +104,16 @@ export async function endOldest(
  * The keys of their subjects could decrypt them in an older copy of the database, so the next key
  * rotation replaces these keys.
  *
- * @returns the number of deleted rows, at most `limit`.
+ * @returns the number of deleted rows, which are one batch.
  */
 export async function deleteExpiredData(
-  { build, run }: Tx,
-  table: keyof typeof keyColumns,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+  tx: Tx,
+  table: 'subjectMerges' | 'matchVerdicts' | 'nearMissCrops',
+  nowMs: number,
 ): Promise<number> {
-  const key = build.dynamic.ref(keyColumns[table])
-  const expired = build.selectFrom(table).select(key).where('expiresAtMs', '<=', nowMs)
-  const deletion = build.deleteFrom(table).where(key, 'in', expired.limit(limit))
+  const { build, run } = tx
+  const isExpired = sql<boolean>`"expiresAtMs" <= ${nowMs}`
+  const deletion = build.deleteFrom(table).where(isInBatch(tx, table, isExpired))
   const deleted = await run(deletion.returning('subjectId'))
   if (deleted.length === 0) return 0
   const ids = deleted.map(({ subjectId }) => subjectId)

@@ -1,6 +1,6 @@
 import { formatUtc, hourMs } from '../../../lib/clock.ts'
 import { type LockMode, type ReadTx, type Store, type Tx, sql } from '../../database.ts'
-import { deleteInBatches } from '../../delete-in-batches.ts'
+import { batchRows, deleteInBatches } from '../../delete-in-batches.ts'
 import type { NearMissCropRow } from '../../gallery-schema.ts'
 import { countListed } from '../../lists.ts'
 import { type LoggedCall, readCalls } from '../../gate/calls.ts'
@@ -56,10 +56,8 @@ export function countNearMisses(tx: ReadTx, { projectId, beforeUtc }: StoredBefo
 
 /** Deletes crops of near misses whose time has ended, and counts of matches that are not kept. */
 export async function removeEndedData(store: Store, nowMs: number): Promise<void> {
-  const crops = await deleteInBatches(store, (tx, limit) =>
-    deleteExpiredData(tx, 'nearMissCrops', { nowMs, limit }),
-  )
-  const days = await deleteInBatches(store, (tx, limit) => deleteEndedMatchDays(tx, nowMs, limit))
+  const crops = await deleteInBatches(store, (tx) => deleteExpiredData(tx, 'nearMissCrops', nowMs))
+  const days = await deleteInBatches(store, (tx) => deleteEndedMatchDays(tx, nowMs, batchRows))
   if (crops + days > 0) await store.checkpoint()
 }
 

@@ -41,7 +41,7 @@ create index subjects_of_response on responseSubjects (projectId, requestId)
 
 -- Sessions to prove liveness, the challenges of their attempts, and the reference frames of people
 -- who passed. `wrapped` is the secret of a session: its token and the key of its frame derive from
--- it. Rows live for minutes.
+-- it. Rows live for minutes. A row of a session is small: a search reads several of them.
 create table livenessSessions (
   sessionId text primary key,
   projectId text not null references projects on delete cascade,
@@ -51,14 +51,25 @@ create table livenessSessions (
   attemptsLeft integer not null check (attemptsLeft >= 0),
   requestsLeft integer not null check (requestsLeft >= 0),
   masterKeyId text not null, wrapped blob not null,
-  result text, frame blob, expiresAtMs integer not null,
-  check (frame is null or state = 'passed')
+  result text, expiresAtMs integer not null
 ) strict, without rowid
 
+-- Of rows without a request, a project may have many.
 create unique index session_of_request on livenessSessions (projectId, requestId)
-  where requestId is not null
 
 create index liveness_sessions_by_expiry on livenessSessions (expiresAtMs)
+
+create table livenessFrames (
+  sessionId text primary key references livenessSessions on delete cascade,
+  projectId text not null references projects on delete cascade,
+  expiresAtMs integer not null, bytes integer not null,
+  frame blob not null, check (bytes = octet_length(frame))
+) strict
+
+-- Contains the bytes, which are added up for each new frame.
+create index frames_of_project on livenessFrames (projectId, expiresAtMs, sessionId, bytes)
+
+create index frames_by_expiry on livenessFrames (expiresAtMs)
 
 create table livenessChallenges (
   challengeId text primary key,

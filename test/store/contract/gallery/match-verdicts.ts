@@ -55,9 +55,7 @@ export const matchVerdictsContract = {
     await store.write((tx) => queries.addMatch(tx, match(undecidedPerSubjectMax + 2)))
     assert.equal((await find(2)).length, 0, 'one more ends the oldest one')
     assert.equal((await find(3)).length, 1)
-    await store.write((tx) =>
-      deleteExpiredData(tx, 'matchVerdicts', { nowMs, limit: undecidedPerSubjectMax }),
-    )
+    await store.write((tx) => deleteExpiredData(tx, 'matchVerdicts', nowMs))
     const counts = [await count('s-1'), await count('s-2'), (await find(1)).length]
     assertSameValues(counts, [undecidedPerSubjectMax + 1, 1, 1], 'verdicts do not count')
   },
@@ -157,7 +155,7 @@ export const matchVerdictsContract = {
     assertSameValues(await denials('s-2'), ['m-0'])
     assertSameValues(await flags(), [1, 1])
     await store.write(async (tx) => {
-      const ended = (nowMs: number) => deleteExpiredData(tx, 'matchVerdicts', { nowMs, limit: 5 })
+      const ended = (nowMs: number) => deleteExpiredData(tx, 'matchVerdicts', nowMs)
       assertSameValues([await ended(19), await ended(20), await ended(99)], [0, 1, 0])
       const confirmed = { ...match('m-0', 20), subjectId: 's-2', ciphertext: null }
       await queries.setVerdict(tx, { ...confirmed, verdict: 'confirmed' })
