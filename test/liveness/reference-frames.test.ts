@@ -89,6 +89,24 @@ test('The server reads the reference frame until a call has used it', async () =
   assert.equal((await read('?referenceFrame=true')).referenceFrame, null)
 })
 
+test('A server reads two reference frames of an account at a time, and sessions without them meanwhile', async (t) => {
+  const client = await createProject()
+  const path = `/v1/liveness/sessions/${await proveLiveness(client)}`
+  const sessions = service.gallery.openedGallery.livenessSessions
+  const { readFrame } = sessions
+  let [running, mostRunning] = [0, 0]
+  t.mock.method(sessions, 'readFrame', async (...parameters: Parameters<typeof readFrame>) => {
+    mostRunning = Math.max(mostRunning, ++running)
+    assert.equal((await client.rest('GET', path)).status, 200)
+    running -= 1
+    return readFrame(...parameters)
+  })
+  const read = () => client.rest('GET', `${path}?referenceFrame=true`)
+  const responses = await Promise.all(Array.from({ length: 5 }, read))
+  for (const { body } of responses) assert.equal(body.referenceFrame.contentType, 'image/jpeg')
+  assert.equal(mostRunning, 2)
+})
+
 test('The database contains no frame in plain text, and the sweep deletes expired rows', async () => {
   const client = await createProject()
   await proveLiveness(client)

@@ -120,6 +120,7 @@ export const getLivenessSession = defineRoute('GET', '/v1/liveness/sessions/:ses
       .describe(texts.livenessSessions.queryReferenceFrame),
   }),
   value: livenessSession,
+  isLong: ({ referenceFrame }) => referenceFrame === 'true',
   example: { ...examples.livenessSession, state: 'passed', decision: 'live' },
   run: async ({ pathParams, query, caller: { projectId }, services: { livenessSessions } }) => {
     const state = await livenessSessions.read(projectId, pathParams.sessionId)

@@ -44,6 +44,8 @@ export type RestRoute<
   /** Whether the body names something that can be unknown (404). */
   readonly hasUnknown?: boolean
   readonly value: z.ZodType
+  /** Whether a read takes long: an account runs two of them at a time. By default, lists do. */
+  readonly isLong?: (query: z.output<Query>) => boolean
   /** A response for the documentation. */
   readonly example: unknown
   readonly run: (
@@ -132,11 +134,16 @@ async function readCall(
     const run = (admitted: KeyCaller) =>
       route.run({ ...input, caller: admitted, services, gate, models, signal: request.signal })
     const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
-    return { caller, content, describeRequest }
+    const isLong = route.isLong?.(input.query) ?? isList(route)
+    return { caller, content, describeRequest, isLong }
   } catch (error) {
     const content: UnreadableContent = { error, permissions }
-    return { caller, content, describeRequest }
+    return { caller, content, describeRequest, isLong: false }
   }
+}
+
+function isList({ query }: RestRoute): boolean {
+  return query instanceof z.ZodObject && 'limit' in query.shape
 }
 
 /** @throws ActionError INVALID_REQUEST that names every invalid parameter of the path, the query or the body. */
@@ -161,21 +168,20 @@ function describeSent({ query, body }: RestRoute, request: HttpRequest, sentBody
 /** Admits a call and runs it; then ends it at the gate, which logs it. */
 async function admitAndRun(
   route: RestRoute,
-  { caller, content, describeRequest }: Awaited<ReturnType<typeof readCall>>,
+  { caller, content, describeRequest, isLong }: Awaited<ReturnType<typeof readCall>>,
   { request, requestId, startMs, addHeaders }: RequestScope,
   { gate }: RestOptions,
 ): Promise<HttpResponse> {
-  const isList = route.query instanceof z.ZodObject && 'limit' in route.query.shape
   const received = { requestId, startMs, action: `${route.method} ${route.path}`, describeRequest }
   const end = await passGate({ caller, received, gate }, content, async (admitted, { run }) => {
     const { caller: current } = admitted.call
     const read = () => runAsAccount(current.accountId, () => run(current))
     const turn = { owner: current.keyId, signal: request.signal }
-    const value = await (isList ? gate.queueRead(current.accountId, read, turn) : read())
+    const value = await (isLong ? gate.queueRead(current.accountId, read, turn) : read())
     const body = await parseResponse(route.value, value)
     await gate.finish(admitted)
     // Several calls end in one transaction: each serializes its page in a separate turn.
-    if (isList) await ownTurn()
+    if (isLong) await ownTurn()
     return { status: 200, body }
   })
   addHeaders(end.headers)
