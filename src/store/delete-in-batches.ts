@@ -32,17 +32,14 @@ const batchTables = {
   webhookDeliveries: { key: ['eventId', 'webhookId'], large: ['data'] },
 } as const
 
-type BatchTable = keyof typeof batchTables
-
 /**
  * Returns the condition for the next batch of rows with a condition: `batchRows` that have at most
- * `batchBytes` together, or one larger row. Attempts that another server changes are left out.
- *
- * @param condition an order can follow it.
+ * `batchBytes` together, or one larger row. Attempts that another server changes are left out. An order
+ * can follow the condition.
  */
 export function isInBatch(
   { build }: Tx,
-  table: BatchTable,
+  table: keyof typeof batchTables,
   condition: RawBuilder<boolean>,
 ): RawBuilder<boolean> {
   const { key, large } = batchTables[table]
@@ -60,7 +57,7 @@ export function isInBatch(
 /** Deletes the rows of one batch. @returns the number. */
 export async function deleteBatch(
   tx: Tx,
-  table: BatchTable,
+  table: keyof typeof batchTables,
   condition: RawBuilder<boolean>,
 ): Promise<number> {
   const query = tx.build.deleteFrom(table).where(isInBatch(tx, table, condition))

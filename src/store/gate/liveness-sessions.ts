@@ -11,14 +11,11 @@ export type LivenessSession = Selectable<LivenessSessionRow> & { readonly hasFra
 
 type SessionOfProject = Pick<LivenessSessionRow, 'projectId' | 'sessionId'>
 
+const hasFrame = sql<number>`(select count(*) from "livenessFrames" f
+  where f."sessionId" = "livenessSessions"."sessionId")`
+
 function selectSessions(tx: ReadTx) {
-  return tx.build
-    .selectFrom('livenessSessions')
-    .selectAll()
-    .select(
-      sql<number>`(select count(*) from "livenessFrames" f
-        where f."sessionId" = "livenessSessions"."sessionId")`.as('hasFrame'),
-    )
+  return tx.build.selectFrom('livenessSessions').selectAll().select(hasFrame.as('hasFrame'))
 }
 
 export async function addLivenessSession(tx: Tx, session: Insertable<LivenessSessionRow>) {
@@ -107,14 +104,11 @@ export async function addFrame(
 ): Promise<void> {
   const bytes = frame.frame.byteLength
   await run(build.insertInto('livenessFrames').values({ ...frame, bytes }))
-  const newestFirst = sql<number>`sum(bytes) over (order by "expiresAtMs" desc, "sessionId")`
-  const frames = build
-    .selectFrom('livenessFrames')
-    .select(['sessionId', newestFirst.as('total')])
-    .where('projectId', '=', frame.projectId)
-  const excess = build.selectFrom(frames.as('summed')).select('sessionId')
-  const query = build.deleteFrom('livenessFrames')
-  await run(query.where('sessionId', 'in', excess.where('total', '>', bytesMax)))
+  const isExcess = sql<boolean>`"sessionId" in (select "sessionId" from
+    (select "sessionId", sum(bytes) over (order by "expiresAtMs" desc, "sessionId") as total
+      from "livenessFrames" where "projectId" = ${frame.projectId}) as summed
+    where total > ${bytesMax})`
+  await run(build.deleteFrom('livenessFrames').where(isExcess))
 }
 
 /** Returns the encrypted frame of a session; null without one, or after a call has used it. */
