@@ -1,4 +1,5 @@
 import { runAsAllAccounts } from '../lib/account-context.ts'
+import { hourMs, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 
 type JobSchedule = {
@@ -9,9 +10,12 @@ type JobSchedule = {
   readonly isDelayed?: boolean
 }
 
+/** The shortest time between two log lines of consecutive failures of a job. */
+const failureLogMs = hourMs
+
 /**
- * Runs a job for all accounts now, unless it is delayed, and in each interval. Two runs never overlap. Of consecutive
- * failures, the first is logged.
+ * Runs a job for all accounts now, unless it is delayed, and in each interval. Two runs never overlap.
+ * Of consecutive failures, the first is logged, and one each hour.
  */
 export function schedule(
   run: (signal: AbortSignal) => Promise<void>,
@@ -20,14 +24,15 @@ export function schedule(
 ): AsyncDisposable {
   const closing = new AbortController()
   let running: Promise<void> | undefined
-  let hasFailed = false
+  let loggedAtMs = -Infinity
   const onError = (error: unknown): void => {
-    if (!closing.signal.aborted && !hasFailed) log.error({ err: error }, failure)
-    hasFailed = true
+    if (closing.signal.aborted || systemClock() - loggedAtMs < failureLogMs) return
+    log.error({ err: error }, failure)
+    loggedAtMs = systemClock()
   }
   const start = (): void => {
     running ??= runAsAllAccounts(() => run(closing.signal))
-      .then(() => void (hasFailed = false), onError)
+      .then(() => void (loggedAtMs = -Infinity), onError)
       .finally(() => (running = undefined))
   }
   if (!isDelayed) start()
