@@ -1,6 +1,11 @@
 import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { recordGalleryChange } from '../store/gallery/galleries.ts'
-import { listGroups, renameGroupOfSubjects, type GroupCount } from '../store/gallery/groups.ts'
+import {
+  countGroup,
+  hasGroup,
+  renameGroupOfSubjects,
+  type GroupCount,
+} from '../store/gallery/groups.ts'
 import { renameGroupInMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { renameGroupInFilters } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/database.ts'
@@ -30,11 +35,11 @@ export async function renameGroup(
   { galleryId, name, newName }: GroupRenaming,
   nowUtc: string,
 ): Promise<GroupCount> {
-  const [group] = await listGroups(tx, galleryId, { name })
-  if (!group) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
-  const { subjectCount } = group
-  if (newName === name) return group
-  if ((await listGroups(tx, galleryId, { name: newName })).length > 0)
+  const subjectCount = await countGroup(tx, galleryId, { name })
+  if (subjectCount === 0)
+    throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
+  if (newName === name) return { name, subjectCount }
+  if (await hasGroup(tx, galleryId, { name: newName }))
     throw invalidRequest(
       `body.name: the group ${newName} exists. Use another name, or change the groups of the subjects`,
     )

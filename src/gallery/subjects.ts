@@ -8,7 +8,13 @@ import { findNearMissCrop } from '../store/gallery/feedback/near-miss-crops.ts'
 import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceModels, findFaces, type FaceModels } from '../store/gallery/faces.ts'
 import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
-import { findSubjectGroups, listGroups } from '../store/gallery/groups.ts'
+import {
+  countGroup,
+  findSubjectGroups,
+  hasGroup,
+  listGroups,
+  type GroupFilter,
+} from '../store/gallery/groups.ts'
 import {
   type LoadSubjects,
   type SubjectSource,
@@ -172,8 +178,12 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
     },
     listFaces: (reading: ReadTx, filter: Parameters<typeof findFaces>[1]) =>
       findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
-    listGroups: (reading: ReadTx, galleryId: string, filter?: Parameters<typeof listGroups>[2]) =>
-      listGroups(reading, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
+    countGroup: (reading: ReadTx, galleryId: string, name: string) =>
+      countGroup(reading, galleryId, { name, unexpiredAtUtc: nowUtc() }),
+    hasGroup: (reading: ReadTx, galleryId: string, name: string) =>
+      hasGroup(reading, galleryId, { name, unexpiredAtUtc: nowUtc() }),
+    listGroups: (galleryId: string, filter?: GroupFilter) =>
+      listGroups(source, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
   }
 }
 

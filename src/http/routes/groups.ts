@@ -18,7 +18,7 @@ export const listGroups = defineRoute('GET', '/v1/groups', {
   example: { items: [{ name: 'staff', subjectCount: 120 }], nextCursor: null },
   run: async ({ query, caller: { galleryId }, services: { subjects } }) => {
     const filter = { after: unpackCursor(query.cursor, z.string()), limit: query.limit + 1 }
-    const found = await subjects.read((reading) => subjects.listGroups(reading, galleryId, filter))
+    const found = await subjects.listGroups(galleryId, filter)
     const { page: items, last } = cutPage(found, query.limit)
     return { items, nextCursor: last ? packCursor(last.name) : null }
   },
@@ -58,9 +58,7 @@ export const deleteGroup = defineRoute('DELETE', '/v1/groups/:name', {
   run: async ({ query, pathParams, caller, services: { subjects, maintenance } }) => {
     const { galleryId } = caller
     const { name: group } = pathParams
-    const [found] = await subjects.read((reading) =>
-      subjects.listGroups(reading, galleryId, { name: group }),
-    )
+    const [found] = await subjects.listGroups(galleryId, { name: group })
     if (!found) throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
     if (query.dryRun === 'true')
       return { group, dryRun: true as const, deletedCount: found.subjectCount, records: [] }

@@ -1,4 +1,7 @@
-import { type ReadTx, type Tx, dialectOf } from '../database.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { InferResult, SqlBool } from 'kysely'
+import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
+import { countRows, stepRows, type ListSource } from '../lists.ts'
 import { selectExpiredIds } from './expired-subjects.ts'
 
 /** Returns the names of each subject's groups in alphabetical order. */
@@ -21,7 +24,6 @@ export type GroupCount = { readonly name: string; readonly subjectCount: number 
 
 export type GroupFilter = {
   readonly name?: string
-  readonly names?: readonly string[]
   /** A part of the name. */
   readonly text?: string | undefined
   readonly isDescending?: boolean
@@ -30,24 +32,87 @@ export type GroupFilter = {
   readonly limit?: number
   /** Counts no subjects that have expired at this time. */
   readonly unexpiredAtUtc?: string | undefined
+  /** The most subjects that one statement counts. */
+  readonly stepMax?: number
 }
 
-/** Lists the groups of a gallery that match all given conditions. A group has at least one subject. */
-export function listGroups(tx: ReadTx, galleryId: string, filter: GroupFilter = {}) {
-  const { name, names, text, after, limit, isDescending = false, unexpiredAtUtc: nowUtc } = filter
-  let query = tx.build
-    .selectFrom('subjectGroups')
-    .select((row) => ['name', row.fn.countAll<number>().as('subjectCount')])
-    .where('galleryId', '=', galleryId)
+/** Whether a group, or without a name any group, has a subject. */
+export async function hasGroup(tx: ReadTx, galleryId: string, filter: GroupFilter = {}) {
+  return (await tx.run(groupMembers(tx, galleryId, filter).select('name').limit(1))).length > 0
+}
+
+/** Counts the subjects of a group, in one statement. */
+export function countGroup(tx: ReadTx, galleryId: string, filter: GroupFilter): Promise<number> {
+  return countRows(tx, groupMembers(tx, galleryId, filter).select('subjectId'))
+}
+
+/**
+ * Lists the groups of a gallery that match all given conditions. A group has at least one subject. The
+ * subjects are counted in steps, so that other reads run in between.
+ */
+export async function listGroups(
+  { read }: Pick<ListSource, 'read'>,
+  galleryId: string,
+  filter: GroupFilter = {},
+): Promise<GroupCount[]> {
+  const counts = new Map<string, number>()
+  for (let last: GroupStep | undefined; ; await nextTurn()) {
+    const groups = await read((tx) => tx.run(countStep(tx, galleryId, filter, last)))
+    for (const { name, isListed, members } of groups)
+      if (isListed) counts.set(name, (counts.get(name) ?? 0) + members)
+    const isEnd =
+      groups.reduce((sum, { members }) => sum + members, 0) < (filter.stepMax ?? stepRows)
+    // The last group can have more subjects.
+    if (isEnd || counts.size > (filter.limit ?? Infinity)) break
+    last = groups.at(-1)
+  }
+  const listed = [...counts].map(([name, subjectCount]) => ({ name, subjectCount }))
+  return listed.slice(0, filter.limit)
+}
+
+type GroupStep = InferResult<ReturnType<typeof countStep>>[number]
+
+/** Counts the subjects of a step by group. `isListed`: the name contains the text. */
+function countStep(
+  tx: ReadTx,
+  galleryId: string,
+  filter: GroupFilter,
+  last?: { name: string; lastId: string },
+) {
+  const { name, text, after, isDescending = false, stepMax = stepRows } = filter
+  const [direction, beyond] = isDescending ? (['desc', '<'] as const) : (['asc', '>'] as const)
+  let rows = groupMembers(tx, galleryId, filter).select(['name', 'subjectId'])
+  if (last && name !== undefined) rows = rows.where('subjectId', beyond, last.lastId)
+  else if (last)
+    rows = rows.where(
+      sql<SqlBool>`(name, "subjectId") ${sql.raw(beyond)} (${last.name}, ${last.lastId})`,
+    )
+  else if (after !== undefined) rows = rows.where('name', beyond, after)
+  const step = rows.orderBy('name', direction).orderBy('subjectId', direction).limit(stepMax)
+  const { contains } = dialectOf(tx.build)
+  const lastId = sql<string>`${sql.raw(isDescending ? 'min' : 'max')}("subjectId")`
+  return tx.build
+    .selectFrom(step.as('step'))
+    .select([
+      'name',
+      (text === undefined ? sql<SqlBool>`true` : contains('name', text)).as('isListed'),
+      sql<number>`count(*)`.as('members'),
+      lastId.as('lastId'),
+    ])
     .groupBy('name')
-    .orderBy('name', isDescending ? 'desc' : 'asc')
+    .orderBy('name', direction)
+}
+
+/** Selects the subjects in groups, each with its group. */
+function groupMembers(
+  tx: ReadTx,
+  galleryId: string,
+  { name, unexpiredAtUtc: nowUtc }: GroupFilter,
+) {
+  let query = tx.build.selectFrom('subjectGroups').where('galleryId', '=', galleryId)
   if (nowUtc !== undefined)
     query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
-  if (name !== undefined) query = query.where('name', '=', name)
-  if (names !== undefined) query = query.where('name', 'in', names)
-  if (after !== undefined) query = query.where('name', isDescending ? '<' : '>', after)
-  if (text !== undefined) query = query.where(dialectOf(tx.build).contains('name', text))
-  return tx.run(limit === undefined ? query : query.limit(limit))
+  return name === undefined ? query : query.where('name', '=', name)
 }
 
 type GroupMember = { readonly galleryId: string; readonly subjectId: string }

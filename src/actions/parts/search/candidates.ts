@@ -222,9 +222,12 @@ export async function findUnknownGroups({
 }: SearchCall): Promise<readonly string[]> {
   const names = [...new Set(groups)]
   if (names.length === 0) return []
-  const found = await subjects.read((reading) => subjects.listGroups(reading, galleryId, { names }))
-  const existing = new Set(found.map(({ name }) => name))
-  const unknown = names.filter((name) => !existing.has(name))
+  const unknown = await subjects.read(async (reading) => {
+    const missing: string[] = []
+    for (const name of names)
+      if (!(await subjects.hasGroup(reading, galleryId, name))) missing.push(name)
+    return missing
+  })
   if (unknown.length === names.length)
     throw new ActionError(
       'GROUP_NOT_FOUND',

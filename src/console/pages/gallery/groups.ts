@@ -16,26 +16,26 @@ export const { pages: listAllGroups } = defineList({
   sortBy: ['name'],
   isDescending: false,
   position: z.string(),
-  find: async (call, { after, limit, sort }) =>
-    call.services.store.read(async (tx) => {
-      const { galleryId } = await requireProject(tx, call)
-      const filter = { text: call.query.q, after, limit, isDescending: sort.isDescending }
-      return (await call.services.subjects.listGroups(tx, galleryId, filter)).map((item) => ({
-        item,
-        position: item.name,
-      }))
-    }),
+  find: async (call, { after, limit, sort }) => {
+    const { store, subjects } = call.services
+    const { galleryId } = await store.read((tx) => requireProject(tx, call))
+    const filter = { text: call.query.q, after, limit, isDescending: sort.isDescending }
+    const groups = await subjects.listGroups(galleryId, filter)
+    return groups.map((item) => ({ item, position: item.name }))
+  },
 })
 
 /** Returns the number of subjects that deleting a group would delete. */
 export const countGroup = defineRead('/projects/:projectId/groups/:name', {
   isLong: true,
   response: z.object({ group: z.string(), count }),
-  handle: async (call) =>
-    call.services.store.read(async (tx) => {
-      const { name, subjectCount } = await requireGroup(tx, call)
-      return { group: name, count: subjectCount }
-    }),
+  handle: async (call) => {
+    const { store, subjects } = call.services
+    const { galleryId } = await store.read((tx) => requireProject(tx, call))
+    const { name = '' } = call.pathParameters
+    const [group] = await subjects.listGroups(galleryId, { name })
+    return { group: name, count: requireFound(group?.subjectCount) }
+  },
 })
 
 /**
@@ -98,7 +98,11 @@ export const changeGroupName = defineWrite('/projects/:projectId/groups/:name/re
 async function requireGroup(tx: ReadTx, call: ConsoleContext) {
   const { galleryId } = await requireProject(tx, call)
   const { name = '' } = call.pathParameters
-  const [group] = await call.services.subjects.listGroups(tx, galleryId, { name })
-  if (!group) throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no group with this name.')
-  return group
+  const subjectCount = await call.services.subjects.countGroup(tx, galleryId, name)
+  return { name, subjectCount: requireFound(subjectCount) }
+}
+
+function requireFound(subjectCount = 0): number {
+  if (subjectCount > 0) return subjectCount
+  throw new ActionError('GROUP_NOT_FOUND', 'The gallery has no group with this name.')
 }

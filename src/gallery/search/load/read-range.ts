@@ -1,7 +1,7 @@
 import { HttpError } from '../../../lib/errors.ts'
 import type { ReadTx, Store } from '../../../store/database.ts'
 import type { GalleryPageRow } from '../../../store/gallery-schema.ts'
-import { findSubjectGroups, listGroups } from '../../../store/gallery/groups.ts'
+import { findSubjectGroups, hasGroup } from '../../../store/gallery/groups.ts'
 import { findRangeTemplates, type FaceRange } from '../../../store/gallery/search/face-ranges.ts'
 import { findPages, type StoredPage } from '../../../store/gallery/search/gallery-pages.ts'
 import type { Calibrations } from '../../calibration/calibrations.ts'
@@ -161,6 +161,6 @@ const withoutGroups: readonly string[] = []
 
 /** Most galleries have no groups: then nothing is read for their subjects. */
 async function findGroups(reading: ReadTx, galleryId: string, subjectIds: readonly string[]) {
-  const [any] = await listGroups(reading, galleryId, { limit: 1 })
-  return any ? findSubjectGroups(reading, subjectIds) : new Map()
+  const hasAny = await hasGroup(reading, galleryId)
+  return hasAny ? findSubjectGroups(reading, subjectIds) : new Map()
 }
