@@ -5,7 +5,7 @@ import { type Store, type Tx, dialectOf, sql } from './database.ts'
 export const batchRows = 500
 
 /** The bytes of their large values: SQLite overwrites what it deletes, 2 MiB in about 10 ms. */
-const batchBytes = 2 * 1024 * 1024
+export const batchBytes = 2 * 1024 * 1024
 
 /** Deletes or changes rows in separate transactions until none is left. @returns the number of rows. */
 export async function deleteInBatches(

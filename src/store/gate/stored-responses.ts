@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
-import { deleteBatch, isInBatch } from '../delete-in-batches.ts'
+import { batchBytes, deleteBatch, isInBatch } from '../delete-in-batches.ts'
 import { stepRows } from '../lists.ts'
 import type { CallRow } from '../schema.ts'
 
 /** Responses per transaction: those of a camera that matches one person for a day take seconds. */
-const scrubBatchSize = 100
+const scrubRowsMax = 100
+
+/** The bytes of the responses that a deletion replaces itself. It can delete several subjects. */
+const deletionBytesMax = batchBytes / 16
 
 /** More stored responses name a subject than one transaction replaces. */
 class ManyResponsesError extends Error {
@@ -19,8 +22,8 @@ class ManyResponsesError extends Error {
  * @throws Error for `withFewResponses` if they are too many for one transaction.
  */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
-  const count = await scrubBatch(tx, subjectId)
-  if (count === scrubBatchSize) throw Object.assign(new ManyResponsesError(), { subjectId })
+  const isEnd = await scrubBatch(tx, subjectId, { bytesMax: deletionBytesMax, rowsMin: 0 })
+  if (!isEnd) throw Object.assign(new ManyResponsesError(), { subjectId })
 }
 
 /**
@@ -37,28 +40,58 @@ export async function withFewResponses<T>(
       return await transact()
     } catch (error) {
       if (!(error instanceof ManyResponsesError)) throw error
-      const { subjectId } = error
-      for (let count = 1; count > 0;) count = await write((tx) => scrubBatch(tx, subjectId))
+      const limits = { bytesMax: batchBytes, rowsMin: 1 }
+      while (!(await write((tx) => scrubBatch(tx, error.subjectId, limits))));
     }
   }
 }
 
-/** @returns the number of replaced responses. */
-async function scrubBatch({ build, run }: Tx, subjectId: string): Promise<number> {
-  const named = build
-    .selectFrom('responseSubjects')
-    .select(['projectId', 'requestId'])
-    .where('subjectId', '=', subjectId)
-    .orderBy('projectId')
-    .orderBy('requestId')
-  const isNamed = sql<boolean>`("projectId", "requestId") in ${named.limit(scrubBatchSize)}`
-  const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
-  await run(build.updateTable('attempts').set(scrubbed).where(isNamed))
-  // On PostgreSQL, a response may have been stored since that statement.
-  const isScrubbed = sql<boolean>`exists (select 1 from attempts a where a.scrubbed is null
-    and a."projectId" = names."projectId" and a."requestId" = names."requestId")`
-  const names = build.deleteFrom('responseSubjects as names').where('subjectId', '=', subjectId)
-  return (await run(names.where(isNamed).where(isScrubbed).returning('requestId'))).length
+type BatchLimits = { readonly bytesMax: number; readonly rowsMin: number }
+
+/** Returns the first rows that have at most `bytesMax` together, but at least `rowsMin`. */
+function takeBytes<Row extends { readonly bytes: number }>(
+  rows: readonly Row[],
+  { bytesMax, rowsMin }: BatchLimits,
+): readonly Row[] {
+  let total = 0
+  const end = rows.findIndex(({ bytes }, index) => (total += bytes) > bytesMax && index >= rowsMin)
+  return end < 0 ? rows : rows.slice(0, end)
+}
+
+/** Replaces a batch of responses. @returns whether no further one names the subject. */
+async function scrubBatch(
+  { build, run }: Tx,
+  subjectId: string,
+  limits: BatchLimits,
+): Promise<boolean> {
+  const bytes = sql<number>`coalesce(octet_length(response), 0) + coalesce(octet_length(scrubbed), 0)`
+  const named = await run(
+    build
+      .selectFrom('responseSubjects as names')
+      .innerJoin('attempts as a', (join) =>
+        join
+          .onRef('a.projectId', '=', 'names.projectId')
+          .onRef('a.requestId', '=', 'names.requestId'),
+      )
+      .select(['names.projectId', 'names.requestId', bytes.as('bytes')])
+      .where('names.subjectId', '=', subjectId)
+      .orderBy('names.projectId')
+      .orderBy('names.requestId')
+      .limit(scrubRowsMax),
+  )
+  const batch = takeBytes(named, limits)
+  if (batch.length > 0) {
+    const ids = batch.map(({ projectId, requestId }) => sql`(${projectId}, ${requestId})`)
+    const isOfBatch = sql<boolean>`("projectId", "requestId") in (values ${sql.join(ids)})`
+    const scrubbed = { response: sql<Uint8Array>`coalesce(scrubbed, response)`, scrubbed: null }
+    await run(build.updateTable('attempts').set(scrubbed).where(isOfBatch))
+    // On PostgreSQL, a response may have been stored since that statement.
+    const isScrubbed = sql<boolean>`exists (select 1 from attempts a where a.scrubbed is null
+      and a."projectId" = names."projectId" and a."requestId" = names."requestId")`
+    const names = build.deleteFrom('responseSubjects as names').where('subjectId', '=', subjectId)
+    await run(names.where(isOfBatch).where(isScrubbed).returning('requestId'))
+  }
+  return batch.length === named.length && named.length < scrubRowsMax
 }
 
 /** Deletes a batch of completed attempts that began at that time or earlier. @returns the number. */

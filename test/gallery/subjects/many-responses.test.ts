@@ -22,11 +22,8 @@ let onRedacted = (): void => {}
 let recording: ReturnType<typeof recordRedactions>
 before(async () => {
   testConsole = await startConsole({ clock: () => nowMs, environment: { COMPREFACE_API: 'on' } })
-  await runJson(
-    testConsole.gallery.dataDir,
-    projectCommands,
-    `set ${projectId()} --unknown-people 30`,
-  )
+  const settings = `set ${projectId()} --unknown-people 30`
+  await runJson(testConsole.gallery.dataDir, projectCommands, settings)
   recording = recordRedactions((count) => {
     redacted.push(count)
     onRedacted()
@@ -60,7 +57,7 @@ async function visit(): Promise<Person> {
 }
 
 /** Stores responses that name a subject. */
-async function nameInResponses({ subjectId }: Person, count = responseCount): Promise<void> {
+async function nameInResponses({ subjectId }: Person, count = responseCount, bytes = 0) {
   const { db } = testConsole.gallery.database.store
   const ids = { projectId: projectId(), keyId: 'key' }
   const rows = Array.from({ length: count }, () => ({ ...ids, requestId: randomUUID() }))
@@ -74,7 +71,7 @@ async function nameInResponses({ subjectId }: Person, count = responseCount): Pr
     deadlineMs: 0,
     windowStartMs: nowMs,
     code: 'OK',
-    response: Buffer.from(subjectId),
+    response: Buffer.from(subjectId.padEnd(bytes)),
     scrubbed: Buffer.from('no names'),
   }))
   await db.insertInto('attempts').values(attempts).execute()
@@ -249,6 +246,24 @@ for (const { title, create = enroll, remove } of deletions)
     assert.ok(Math.max(...redacted) <= perStatementMax, redacted.join())
     assert.ok(redacted.length > 1, redacted.join())
   })
+
+test('A statement redacts at most 2 MiB of responses, or one larger response, and a deletion 128 KiB', async () => {
+  const { gallery } = testConsole
+  const redact = async (count: number, bytes: number) => {
+    const person = await enroll()
+    // Only these responses name the person, not that of the enrollment. Eight bytes replace each.
+    await gallery.database.store.db.deleteFrom('responseSubjects').execute()
+    await nameInResponses(person, count, bytes - 8)
+    redacted = []
+    await gallery.value('svc.deleteSubject', { subjectId: person.subjectId })
+    return redacted
+  }
+  assert.deepEqual(await redact(1, 2 ** 17), [1])
+  // The deletion redacts the first one and is rolled back.
+  assert.deepEqual(await redact(16, 2 ** 17), [1, 16])
+  assert.deepEqual(await redact(16, 2 ** 17 + 1), [15, 1])
+  assert.deepEqual(await redact(1, 2 ** 21 + 1), [1])
+})
 
 test('A response that is stored during the redaction is redacted by the deletion', async () => {
   const { gallery } = testConsole
