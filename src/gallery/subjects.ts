@@ -10,8 +10,8 @@ import { faceCounts, findFaceModels, findFaces, type FaceModels } from '../store
 import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
 import {
   countGroup,
+  findGroupNames,
   findSubjectGroups,
-  hasGroup,
   listGroups,
   type GroupFilter,
 } from '../store/gallery/groups.ts'
@@ -180,8 +180,8 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
       findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
     countGroup: (reading: ReadTx, galleryId: string, name: string) =>
       countGroup(reading, galleryId, { name, unexpiredAtUtc: nowUtc() }),
-    hasGroup: (reading: ReadTx, galleryId: string, name: string) =>
-      hasGroup(reading, galleryId, { name, unexpiredAtUtc: nowUtc() }),
+    findGroupNames: (reading: ReadTx, galleryId: string, names: readonly string[]) =>
+      findGroupNames(reading, galleryId, names, { unexpiredAtUtc: nowUtc() }),
     listGroups: (galleryId: string, filter?: GroupFilter) =>
       listGroups(source, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
   }

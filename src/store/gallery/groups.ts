@@ -41,6 +41,23 @@ export async function hasGroup(tx: ReadTx, galleryId: string, filter: GroupFilte
   return (await tx.run(groupMembers(tx, galleryId, filter).select('name').limit(1))).length > 0
 }
 
+/** Returns which of these names are groups. Reads one subject of each, in one statement. */
+export async function findGroupNames(
+  tx: ReadTx,
+  galleryId: string,
+  names: readonly string[],
+  { unexpiredAtUtc }: Pick<GroupFilter, 'unexpiredAtUtc'> = {},
+): Promise<string[]> {
+  const values = sql.join(names.map((name) => sql`(${name})`))
+  const wanted = sql<{ readonly column1: string }>`(values ${values})`.as('wanted')
+  const members = groupMembers(tx, galleryId, { unexpiredAtUtc })
+  const ofName = members.select('name').where(sql.ref('name'), '=', sql.ref('wanted.column1'))
+  // Not a join, which could read all members of the gallery.
+  const query = tx.build.selectFrom(wanted).select('column1').where(ofName.limit(1), 'is not', null)
+  const found = await tx.run(query)
+  return found.map(({ column1 }) => column1)
+}
+
 /** Counts the subjects of a group, in one statement. */
 export function countGroup(tx: ReadTx, galleryId: string, filter: GroupFilter): Promise<number> {
   return countRows(tx, groupMembers(tx, galleryId, filter).select('subjectId'))

@@ -142,6 +142,9 @@ export const galleriesContract = {
       const has = (name?: string) =>
         queries.hasGroup(tx, galleryId, { ...unexpired, ...(name !== undefined && { name }) })
       assertSameValues([await has(), await has('Staff'), await has('B_2')], [true, true, false])
+      const find = (filter?: object) =>
+        queries.findGroupNames(tx, galleryId, ['B_2', 'none', 'Staff'], filter)
+      assertSameValues([await find(unexpired), await find()], [['Staff'], ['B_2', 'Staff']])
     })
   },
 

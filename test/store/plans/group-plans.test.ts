@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReadTx } from '../../../src/store/database.ts'
-import { hasGroup, listGroups } from '../../../src/store/gallery/groups.ts'
+import { findGroupNames, hasGroup, listGroups } from '../../../src/store/gallery/groups.ts'
 import { stepRows } from '../../../src/store/lists.ts'
 import { onBothEngines } from '../../support/plans/explain-reads.ts'
 import { combine, sorted } from '../../support/plans/plan-checks.ts'
@@ -59,11 +59,15 @@ test('Groups are counted in steps of an index, from the last subject of the prev
   }))
 
 test('A search for a group reads one subject of it, not all', () =>
-  onBothEngines(async ({ explain }) => {
+  onBothEngines(async ({ explain, isPostgres }) => {
     for (const name of [undefined, 'n']) {
       const filter = { unexpiredAtUtc, ...(name !== undefined && { name }) }
       const [statement] = await explain((tx) => hasGroup(tx, 'g', filter))
       assert.match(statement?.sql ?? '', / limit \S+$/u)
       assert.doesNotMatch(statement?.sql ?? '', /count|group by|order by/u)
     }
+    const found = await explain((tx) => findGroupNames(tx, 'g', ['n', 'o'], { unexpiredAtUtc }))
+    assert.equal(found.length, 1)
+    assert.match(found[0]?.plan ?? '', isPostgres ? /SubPlan/u : /CORRELATED SCALAR SUBQUERY/u)
+    assert.doesNotMatch(found[0]?.plan ?? '', /Seq Scan on "?subjectGroups|Hash (?:Semi )?Join/u)
   }))

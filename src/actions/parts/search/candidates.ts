@@ -222,12 +222,9 @@ export async function findUnknownGroups({
 }: SearchCall): Promise<readonly string[]> {
   const names = [...new Set(groups)]
   if (names.length === 0) return []
-  const unknown = await subjects.read(async (reading) => {
-    const missing: string[] = []
-    for (const name of names)
-      if (!(await subjects.hasGroup(reading, galleryId, name))) missing.push(name)
-    return missing
-  })
+  const found = await subjects.read((reading) => subjects.findGroupNames(reading, galleryId, names))
+  const existing = new Set(found)
+  const unknown = names.filter((name) => !existing.has(name))
   if (unknown.length === names.length)
     throw new ActionError(
       'GROUP_NOT_FOUND',
