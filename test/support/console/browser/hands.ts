@@ -40,6 +40,7 @@ export function keyboardHands(page: Page): Hands {
       const chosen = page.getByRole('option', { name: option }).first()
       if (!(await chosen.isVisible())) await page.keyboard.press('ArrowDown')
       await chosen.waitFor()
+      await comboboxTimer(page)
       for (let step = 0; step < stepsMax; step++) {
         if ((await chosen.getAttribute('data-combobox-selected')) !== null) break
         await page.keyboard.press('ArrowDown')
@@ -48,6 +49,14 @@ export function keyboardHands(page: Page): Hands {
       await chosen.waitFor({ state: 'hidden' })
     },
   }
+}
+
+/**
+ * Waits for the timer of 0 ms in which a combobox that opens resets its selected option. Timers of one
+ * duration end in their order. A key before it would select an option that Enter does not choose.
+ */
+async function comboboxTimer(page: Page): Promise<void> {
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 0))')
 }
 
 /** More controls than a page has. */
