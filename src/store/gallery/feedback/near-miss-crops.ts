@@ -41,9 +41,12 @@ export async function limitNearMisses(tx: Tx, projectId: string, changed: Projec
   const { nearMissHours = changed.switches?.nearMissCrops } = changed
   if (nearMissHours === undefined) return
   const keptMs = await lockNearMissTime(tx, projectId, 'exclusive')
-  const expiresAtMs = keptMs === 0 ? sql<number>`0` : sql<number>`"storedAtMs" + ${sql.lit(keptMs)}`
+  // Each value has the size of a time: SQLite then overwrites it in its row, and not the crop.
+  const ended = sql<number>`-"storedAtMs"`
+  const expiresAtMs = keptMs === 0 ? ended : sql<number>`"storedAtMs" + ${sql.lit(keptMs)}`
   const change = tx.build.updateTable('nearMissCrops').set({ expiresAtMs })
-  await tx.run(change.where('projectId', '=', projectId).where('expiresAtMs', '>', expiresAtMs))
+  const stored = change.where('projectId', '=', projectId).where(sql<boolean>`"expiresAtMs" > 0`)
+  await tx.run(stored.where('expiresAtMs', '>', expiresAtMs))
 }
 
 type StoredBefore = { readonly projectId: string; readonly beforeUtc: string }

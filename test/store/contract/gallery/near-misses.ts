@@ -107,6 +107,32 @@ export const nearMissesContract = {
     assertSameValues([kept.length, kept[0]?.requestId], [nearMissesPerProjectMax, 'call-1'])
   },
 
+  'a shorter time and the end of the setting overwrite no crop': async (fixture: StoreFixture) => {
+    const { store, project } = fixture
+    const { projectId } = project
+    await createProjectGallery(fixture)
+    await enrollSubject(fixture, 's-1')
+    const row = { projectId, subjectId: 's-1', storedAtMs: nowMs, expiresAtMs: nowMs + 72 * hourMs }
+    const crops = Array.from({ length: 50 }, (_, index) => {
+      const content = Buffer.alloc(40_000, index + 1)
+      return { ...row, cropId: `c-${index}`, requestId: `call-${index}`, ciphertext: content }
+    })
+    await store.write((tx) => mapSequential(crops, (crop) => queries.addNearMissCrop(tx, crop)))
+    for (const change of [{ nearMissHours: 24 }, { switches: { nearMissCrops: false } }]) {
+      await store.runExclusive(({ db }) =>
+        queries.updateProject(db, projectId, { switches: { nearMissCrops: true }, ...change }),
+      )
+      await store.checkpoint()
+      const before = await store.readInfo()
+      await store.write((tx) => queries.limitNearMisses(tx, projectId, change))
+      const { bytes, kind } = await store.readInfo()
+      // PostgreSQL stores large values apart. Each row of SQLite is on a page of 4 KiB.
+      if (kind === 'sqlite') assert.ok(bytes - before.bytes < 50 * 10_000, `${bytes}`)
+    }
+    const [listed] = await store.read((tx) => queries.listNearMisses(tx, 's-1'))
+    assert.ok(listed && Date.parse(listed.expiresAtUtc) <= 0, 'ended')
+  },
+
   'a crop is found by its call only, also if a later call has the same id': async (
     fixture: StoreFixture,
   ) => {
