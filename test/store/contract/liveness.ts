@@ -131,6 +131,28 @@ export const livenessContract = {
       assert.equal((await store.read(queries.listSessionSecrets)).length, 1, 'of the other project')
     },
 
+  'a frame removes at most two batches of frames that a lower limit does not permit, the oldest first':
+    async ({ store, project: { projectId } }: StoreFixture) => {
+      const mebibyte = 1024 * 1024
+      const add = (sessionId: string, bytes: number, bytesMax: number) =>
+        store.write(async (tx) => {
+          const session = newSession({ sessionId, projectId, requestId: null })
+          await queries.addLivenessSession(tx, session)
+          const expiresAtMs = nowMs + sessionId.charCodeAt(0)
+          const frame = { ...frameOf(sessionId, projectId), expiresAtMs }
+          await queries.addFrame(tx, { ...frame, frame: Buffer.alloc(bytes) }, bytesMax)
+        })
+      const frames = async () => {
+        const rows = store.db.selectFrom('livenessFrames').select('sessionId').orderBy('sessionId')
+        return (await rows.execute()).map(({ sessionId }) => sessionId).join('')
+      }
+      for (const sessionId of 'abcde') await add(sessionId, 1.5 * mebibyte, 8 * mebibyte)
+      await add('f', 1, 2 * mebibyte)
+      assert.equal(await frames(), 'cdef')
+      await add('g', 1, 2 * mebibyte)
+      assert.equal(await frames(), 'efg')
+    },
+
   'a session has a limited number of requests of its browser, with the caller of its key': async ({
     store,
     project,
