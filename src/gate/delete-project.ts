@@ -97,7 +97,12 @@ export async function deleteProject(options: Deletion): Promise<bigint> {
   for (;;) {
     await clear(projectId)
     await clearVisitors(projectId)
-    for (const table of ['attempts', 'livenessFrames', 'livenessSessions'] as const)
+    for (const table of [
+      'attempts',
+      'livenessFrames',
+      'livenessSessions',
+      'matchVerdicts',
+    ] as const)
       await deleteInBatches(store, (tx) => deletion.deleteProjectRows(tx, table, projectId))
     await removeDeletedWebhooks(store)
     await removeCrops(store, projectId)

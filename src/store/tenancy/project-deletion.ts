@@ -12,14 +12,22 @@ export async function endAccess(db: Database, projectId: string, nowUtc: string)
   await webhooks.where('projectId', '=', projectId).execute()
 }
 
-/** Deletes a batch of completed calls, reference frames or liveness sessions. @returns the number. */
+/** The tables whose rows of a project are deleted in batches, and which of these rows. */
+const deletedRows = {
+  attempts: sql`state = 'done'`,
+  livenessFrames: sql`true`,
+  livenessSessions: sql`true`,
+  // In a shared gallery. Denials apply to all projects, and stay with their subjects.
+  matchVerdicts: sql`verdict = 'confirmed'`,
+} as const
+
+/** Deletes a batch of the rows of a project. @returns the number. */
 export function deleteProjectRows(
   tx: Tx,
-  table: 'attempts' | 'livenessFrames' | 'livenessSessions',
+  table: keyof typeof deletedRows,
   projectId: string,
 ): Promise<number> {
-  const isDone = sql<boolean>`"projectId" = ${projectId} and state = 'done'`
-  return deleteBatch(tx, table, table === 'attempts' ? isDone : sql`"projectId" = ${projectId}`)
+  return deleteBatch(tx, table, sql`"projectId" = ${projectId} and ${deletedRows[table]}`)
 }
 
 /** Whether calls run or have stored responses, or liveness sessions or webhooks are not deleted yet. */
@@ -44,7 +52,7 @@ export async function markDeleted(
   const galleryIds = [projectId, visitorsGalleryId(projectId)]
   for (const table of ['galleryCalibrations', 'galleryKeys'] as const)
     await db.deleteFrom(table).where('galleryId', 'in', galleryIds).execute()
-  // In a shared gallery. Denials apply to all projects, and stay with their subjects.
+  // Few: those that a call confirmed after the batches.
   const confirmed = db.deleteFrom('matchVerdicts').where('verdict', '=', 'confirmed')
   await confirmed.where('projectId', '=', projectId).execute()
   await db.deleteFrom('buckets').where('projectId', '=', projectId).execute()

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
+import { project as projectCommands } from '../../../src/cli/tenancy/commands.ts'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { undecidedPerSubjectMax } from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { runJson } from '../../support/cli/run-json.ts'
 import { recordChanges } from '../../support/database/record-changes.ts'
-import { addMatches, enrollPerson } from '../../support/gallery/feedback.ts'
+import { recordDeletions } from '../../support/database/record-redactions.ts'
+import { addConfirmedMatches, addMatches, enrollPerson } from '../../support/gallery/feedback.ts'
 import {
   imageParams,
   startGallery,
@@ -49,4 +52,16 @@ test('A transaction of a group deletion or of a key rotation has a limited numbe
   assert.ok(changes.length >= 3, changes.join())
   const { matched } = await client.value('svc.identify', imageParams('Ann'))
   assert.equal(matched, true)
+})
+
+test('The deletion of a project deletes its confirmed matches in a shared gallery in batches', async () => {
+  await using gallery = await startGallery()
+  const { project } = await gallery.createProjectClient({ galleryMode: 'shared' })
+  const { projectId } = project
+  const subjectId = await enrollPerson(gallery, 'Ann')
+  await addConfirmedMatches(gallery.database.store, { projectId, subjectId }, 600)
+  const batches: number[] = []
+  using _recording = recordDeletions('matchVerdicts', (count) => batches.push(count))
+  await runJson(gallery.dataDir, projectCommands, `delete ${projectId} --yes`)
+  assert.deepEqual(batches, [500, 100])
 })

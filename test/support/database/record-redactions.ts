@@ -6,11 +6,17 @@ import type { Methods } from './count-statements.ts'
  * Records how many stored responses each statement of this process redacts, on both engines. The
  * callback receives each number before the caller of the statement; it may throw.
  */
-export function recordRedactions(onRedacted: (count: number) => void): {
-  readonly stop: () => void
-} {
+export function recordRedactions(onRedacted: (count: number) => void) {
+  return recordDeletions('responseSubjects', onRedacted)
+}
+
+/** Records how many rows of a table each statement deletes and returns. */
+export function recordDeletions(
+  table: string,
+  onDeleted: (count: number) => void,
+): Disposable & { readonly stop: () => void } {
   const record = (text: string, count: number): void => {
-    if (text.startsWith('delete from "responseSubjects"') && count > 0) onRedacted(count)
+    if (text.startsWith(`delete from "${table}"`) && count > 0) onDeleted(count)
   }
   // The prototypes have methods under these names.
   const statements = StatementSync.prototype as unknown as Methods
@@ -31,10 +37,9 @@ export function recordRedactions(onRedacted: (count: number) => void): {
       return value
     })
   }
-  return {
-    stop: () => {
-      statements['all'] = all
-      clients['query'] = query
-    },
+  const stop = (): void => {
+    statements['all'] = all
+    clients['query'] = query
   }
+  return { stop, [Symbol.dispose]: stop }
 }

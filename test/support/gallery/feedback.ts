@@ -64,3 +64,20 @@ export async function addMatches(
       await addMatch(tx, { ...match, verdictId: randomUUID(), requestId: randomUUID() })
   })
 }
+
+/** Stores matches of a subject that calls of a project confirmed. */
+export async function addConfirmedMatches(
+  store: Store,
+  { projectId, subjectId }: Pick<MatchedSubject, 'projectId' | 'subjectId'>,
+  count: number,
+): Promise<void> {
+  const { galleryId } = await store.db
+    .selectFrom('subjects')
+    .select('galleryId')
+    .where('subjectId', '=', subjectId)
+    .executeTakeFirstOrThrow()
+  await addMatches(store, { projectId, subjectId, galleryId }, count)
+  const confirmed = { verdict: 'confirmed', ciphertext: null, expiresAtMs: null } as const
+  const change = store.db.updateTable('matchVerdicts').set(confirmed)
+  await change.where('subjectId', '=', subjectId).execute()
+}
