@@ -6,7 +6,7 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
 import type { Store } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
-import { findProject, listAccounts, listProjects, type Project } from '../store/tenancy/projects.ts'
+import { findProject, listAccounts, listProjects } from '../store/tenancy/projects.ts'
 import { readSettings } from './read-settings.ts'
 
 /**
@@ -48,7 +48,7 @@ export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
 }
 
 /** @throws Error when no project has this id or name, it was deleted, or several have this name. */
-export async function requireProject({ db }: Store, idOrName: string): Promise<Project> {
+export async function requireProject({ db }: Pick<Store, 'db'>, idOrName: string) {
   const project = await findProject(db, idOrName)
   if (!project)
     throw new Error(`there is no project ${idOrName}; facegate project list prints all projects`)
@@ -70,7 +70,7 @@ export async function findProjectId(store: Store, idOrName?: string): Promise<st
  *
  * @throws Error when there is no such account, or several have this name.
  */
-export async function requireAccountId({ db }: Store, idOrName?: string): Promise<string> {
+export async function requireAccountId({ db }: Pick<Store, 'db'>, idOrName?: string) {
   const accounts = await listAccounts(db)
   const [oldest] = accounts
   if (!oldest) throw new Error('there is no account; start the service once')

@@ -94,7 +94,11 @@ test('invalid calls end with one line that contains the remedy', async () => {
     [['verify', file('mia.jpg')], 2, /exactly one of a second picture/u],
     [['detect', file('text.jpg')], 1, /text\.jpg is not a picture; pass a JPEG or a PNG/u],
     [['detect', file('absent.jpg')], 1, /absent\.jpg/u],
-    [['detect', file('mia.jpg'), '--draw', file('a.bmp')], 2, /neither \.jpg nor \.png/u],
+    [
+      ['detect', file('mia.jpg'), '--draw', file('a.bmp')],
+      2,
+      /must end in \.jpg, \.jpeg or \.png/u,
+    ],
     [['detect', file('mia.jpg'), '--url', 'http://127.0.0.1:1'], 1, /cannot be reached/u],
     [['detect', file('mia.jpg'), '--key', 'fsk_live_wrong'], 1, /401/u],
     [['identify', file('mia.jpg'), '--group', 'absent'], 1, /GROUP_NOT_FOUND/u],

@@ -1,17 +1,15 @@
 import type { AccountMove } from '../../store/account-move/move-record.ts'
 import type { Store } from '../../store/database.ts'
 import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
-import { auditedChange } from '../audit/audited-change.ts'
+import { changeDatabase } from '../audit/audited-change.ts'
 import { type CommandValues, print, printRows } from '../command.ts'
 import { withStore } from '../with-store.ts'
 
 export async function create({ name, json }: CommandValues<'name'>): Promise<void> {
-  const accountId = await withStore((store) =>
-    auditedChange(store, 'account.create', async ({ db, nowMs }) => {
-      const result = await createAccount(db, name, new Date(nowMs))
-      return { result, accountId: result, target: result, detail: { name } }
-    }),
-  )
+  const accountId = await changeDatabase('account.create', async ({ db, nowMs }) => {
+    const result = await createAccount(db, name, new Date(nowMs))
+    return { result, accountId: result, target: result, detail: { name } }
+  })
   print({ accountId, name }, json, () => `account ${accountId}`)
 }
 

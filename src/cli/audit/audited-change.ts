@@ -35,6 +35,14 @@ export function auditedChange<T>(
   })
 }
 
+/** Makes such a change of the database of the environment. */
+export function changeDatabase<T>(
+  auditAction: string,
+  change: Parameters<typeof auditedChange<T>>[2],
+): Promise<T> {
+  return withStore((store) => auditedChange(store, auditAction, change))
+}
+
 /** Adds an entry with the actor "command line" in the transaction of its change. */
 export function addCommandLineEntry(
   tx: Tx,

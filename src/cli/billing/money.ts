@@ -6,7 +6,7 @@ import { type Balance, findBalance } from '../../store/billing/balances.ts'
 import { type AccountPrice, listPrices, setPrice } from '../../store/billing/prices.ts'
 import { findProjectSummaries } from '../../store/tenancy/project-summaries.ts'
 import { budgetLedger, walletLedger } from '../../store/tenancy/projects.ts'
-import { auditedChange } from '../audit/audited-change.ts'
+import { changeDatabase } from '../audit/audited-change.ts'
 import { type CommandValues, formatRows, formatTable, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
@@ -15,13 +15,11 @@ type AccountValues = CommandValues<never, 'account'>
 
 export async function addFunds(values: AccountValues & { readonly amount: Micros }) {
   const { amount, account, json } = values
-  const { balanceMicros } = await withStore(async (store) => {
-    const accountId = await requireAccountId(store, account)
-    await auditedChange(store, 'money.topUp', async ({ tx, nowMs }) => {
-      const result = await topUp(tx, accountId, amount, nowMs)
-      return { result, accountId, target: accountId, detail: { amountMicros: String(amount) } }
-    })
-    return findBalance(store.db, walletLedger(accountId))
+  const { balanceMicros } = await changeDatabase('money.topUp', async ({ db, tx, nowMs }) => {
+    const accountId = await requireAccountId({ db }, account)
+    await topUp(tx, accountId, amount, nowMs)
+    const result = await findBalance(db, walletLedger(accountId))
+    return { result, accountId, target: accountId, detail: { amountMicros: String(amount) } }
   })
   const wallet = `wallet: ${formatAmount(balanceMicros)} (${balanceMicros} micros)`
   print({ balanceMicros }, json, () => wallet)
@@ -55,14 +53,12 @@ export async function showWallet({ account, json }: AccountValues): Promise<void
 /** Moves money from the wallet to a project; a negative amount moves it back. */
 export async function allocate(values: CommandValues<'project'> & { readonly amount: Micros }) {
   const { project, amount, json } = values
-  const balance = await withStore(async (store) => {
-    const { accountId, projectId } = await requireProject(store, project)
-    await auditedChange(store, 'money.allocate', async ({ tx, nowMs }) => {
-      const result = await allocateMicros(tx, { accountId, projectId }, amount, nowMs)
-      const detail = { projectId, amountMicros: String(amount) }
-      return { result, accountId, target: projectId, detail }
-    })
-    return findBalance(store.db, budgetLedger(projectId))
+  const balance = await changeDatabase('money.allocate', async ({ db, tx, nowMs }) => {
+    const { accountId, projectId } = await requireProject({ db }, project)
+    await allocateMicros(tx, { accountId, projectId }, amount, nowMs)
+    const result = await findBalance(db, budgetLedger(projectId))
+    const detail = { projectId, amountMicros: String(amount) }
+    return { result, accountId, target: projectId, detail }
   })
   printBalance(balance, json)
 }
@@ -100,13 +96,11 @@ export async function setUnitPrice({
   json,
 }: CommandValues<'action', 'account'> & { readonly unit: bigint }): Promise<void> {
   const changed = { action, unitMicros: unit }
-  await withStore(async (store) => {
-    const accountId = await requireAccountId(store, account)
-    await auditedChange(store, 'money.setPrice', async ({ db }) => {
-      await setPrice(db, accountId, changed)
-      const detail = { unitMicros: String(unit) }
-      return { result: undefined, accountId, target: action, detail }
-    })
+  await changeDatabase('money.setPrice', async ({ db }) => {
+    const accountId = await requireAccountId({ db }, account)
+    await setPrice(db, accountId, changed)
+    const detail = { unitMicros: String(unit) }
+    return { result: undefined, accountId, target: action, detail }
   })
   print(changed, json, () => priceTable([changed]))
 }

@@ -1,7 +1,6 @@
-import path from 'node:path'
 import { UsageError, type ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
-import { filePath, outputFile } from '../command-line/value-kinds.ts'
+import { filePath, outputFile, pictureOutput } from '../command-line/value-kinds.ts'
 import { flag, optional, requiredProject } from '../options.ts'
 
 /** A false-match rate of the calibration tables. */
@@ -13,21 +12,13 @@ const measurableRate: ValueKind<number> = {
   },
 }
 
-const imageFile: ValueKind<string> = {
-  ...outputFile,
-  parse: (text) => {
-    if (['.svg', '.png'].includes(path.extname(text).toLowerCase())) return outputFile.parse(text)
-    throw new UsageError(`the name ${text} must end in .svg or .png`)
-  },
-}
-
 export const calibrate = defineCommand('calibrate', {
   options: {
     project: requiredProject,
     exclude: optional('<pairs.csv>', filePath),
     suspects: optional('<pairs.csv>', outputFile),
     'down-to': optional('<rate>', measurableRate),
-    out: optional('<file>', imageFile),
+    out: optional('<file>', pictureOutput('.svg', '.png')),
     apply: flag(),
     revert: flag(),
     show: flag(),

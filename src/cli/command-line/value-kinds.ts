@@ -35,6 +35,17 @@ export const outputFile: ValueKind<string> = {
   },
 }
 
+/** A picture that the command writes; its extension selects the format. */
+export function pictureOutput(...extensions: readonly string[]): ValueKind<string> {
+  return {
+    ...outputFile,
+    parse: (text) => {
+      if (extensions.includes(path.extname(text).toLowerCase())) return outputFile.parse(text)
+      throw new UsageError(`the name ${text} must end in ${joinOr(extensions)}`)
+    },
+  }
+}
+
 /** A folder; the value is its absolute path. */
 export const folderPath = pathOf('folder')
 

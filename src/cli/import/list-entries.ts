@@ -29,8 +29,7 @@ const isImageFile = (name: string): boolean => /\.(jpe?g|png)$/iu.test(name)
 
 /** The externalId is the name of the person's folder, or the file name of an image without one. */
 async function entriesInFolder(folder: string): Promise<ImportEntry[]> {
-  const names = await readdir(folder, { recursive: true })
-  return names
+  return (await readdir(folder, { recursive: true }))
     .filter(isImageFile)
     .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => {

@@ -1,22 +1,23 @@
-import { UsageError, type ValueKind } from '../command.ts'
 import { defineCommand } from '../command-line/define-command.ts'
-import { anyText, filePath, outputFile, share, wholeNumber } from '../command-line/value-kinds.ts'
+import {
+  anyText,
+  filePath,
+  pictureOutput,
+  share,
+  wholeNumber,
+} from '../command-line/value-kinds.ts'
 import { serviceOptions } from '../context/commands.ts'
 import { optional, required } from '../options.ts'
 
 const pictureFile = required('<picture>', filePath, 'a JPEG or a PNG')
 
-const drawnFile: ValueKind<string> = {
-  ...outputFile,
-  parse: (text) => {
-    if (/\.(?:jpe?g|png)$/iu.test(text)) return outputFile.parse(text)
-    throw new UsageError(`${text} is neither .jpg nor .png`)
-  },
-}
-
 const callOptions = {
   ...serviceOptions,
-  draw: optional('<file>', drawnFile, 'write the picture with the faces and results to a file'),
+  draw: optional(
+    '<file>',
+    pictureOutput('.jpg', '.jpeg', '.png'),
+    'write the picture with the faces and results to a file',
+  ),
 }
 
 const group = optional('<group>', anyText, 'only subjects of this group')

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from '../../lib/clock.ts'
 import { defaultKeyExpiry } from '../../lib/limits/key-limits.ts'
 import * as tenancy from '../../store/tenancy/keys.ts'
-import { auditedChange } from '../audit/audited-change.ts'
+import { changeDatabase } from '../audit/audited-change.ts'
 import { rotateKey } from '../../store/tenancy/key-changes.ts'
 import { type CommandValues, print, printRows } from '../command.ts'
 import { listKeyRoutes } from '../../store/tenancy/key-list.ts'
@@ -17,13 +17,11 @@ export async function create({
   readonly expires: KeyExpiry | undefined
 }): Promise<void> {
   const expiresAtUtc = values.expires ? values.expires.atUtc : defaultKeyExpiry(new Date())
-  const created = await withStore(async (store) => {
-    const { projectId, accountId } = await requireProject(store, values.project)
+  const created = await changeDatabase('key.create', async ({ db, nowMs }) => {
+    const { projectId, accountId } = await requireProject({ db }, values.project)
     const options = { projectId, name, permissions, expiresAtUtc }
-    return auditedChange(store, 'key.create', async ({ db, nowMs }) => {
-      const key = await tenancy.createKey(db, options, new Date(nowMs))
-      return { result: { ...key, ...options }, accountId, target: key.keyId, detail: options }
-    })
+    const key = await tenancy.createKey(db, options, new Date(nowMs))
+    return { result: { ...key, ...options }, accountId, target: key.keyId, detail: options }
   })
   const expiry = expiryText(created.expiresAtUtc, values.expires)
   const text = `${created.key}\n\nkey ${created.keyId}, shown only once; ${expiry}`
@@ -48,15 +46,13 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
 }
 
 export async function revoke({ keyId, json }: CommandValues<'keyId'>): Promise<void> {
-  const revokedAtUtc = await withStore((store) =>
-    auditedChange(store, 'key.revoke', async ({ db, nowMs }) => {
-      const result = await tenancy.revokeKey(db, keyId, new Date(nowMs))
-      const key = await tenancy.findKeyOwner(db, keyId)
-      if (result === undefined || !key) throw new Error(`there is no key ${keyId}`)
-      const { accountId, name, projectId } = key
-      return { result, accountId, target: keyId, detail: { name, projectId } }
-    }),
-  )
+  const revokedAtUtc = await changeDatabase('key.revoke', async ({ db, nowMs }) => {
+    const result = await tenancy.revokeKey(db, keyId, new Date(nowMs))
+    const key = await tenancy.findKeyOwner(db, keyId)
+    if (result === undefined || !key) throw new Error(`there is no key ${keyId}`)
+    const { accountId, name, projectId } = key
+    return { result, accountId, target: keyId, detail: { name, projectId } }
+  })
   print({ keyId, revokedAtUtc }, json, () => `key ${keyId} is revoked`)
 }
 
@@ -68,20 +64,16 @@ export async function rotate({
   json,
 }: CommandValues<'keyId'> & { readonly overlap: keyof typeof overlapsMs }): Promise<void> {
   const rotation = { keyId, overlapMs: overlapsMs[overlap] }
-  const { key, formerEndsAtUtc } = await withStore((store) =>
-    auditedChange(store, 'key.rotate', async ({ db, nowMs }) => {
-      const result = await rotateKey(db, rotation, new Date(nowMs))
-      const owner = await tenancy.findKeyOwner(db, keyId)
-      if (result.state === 'unknown' || !owner) throw new Error(`there is no key ${keyId}`)
-      if (result.state !== 'active')
-        throw new Error(
-          `key ${keyId} is ${result.state}; create a new key with facegate key create`,
-        )
-      const { accountId, name, projectId } = owner
-      const detail = { name, projectId, formerEndsAtUtc: result.formerEndsAtUtc }
-      return { result, accountId, target: keyId, detail }
-    }),
-  )
+  const { key, formerEndsAtUtc } = await changeDatabase('key.rotate', async ({ db, nowMs }) => {
+    const result = await rotateKey(db, rotation, new Date(nowMs))
+    const owner = await tenancy.findKeyOwner(db, keyId)
+    if (result.state === 'unknown' || !owner) throw new Error(`there is no key ${keyId}`)
+    if (result.state !== 'active')
+      throw new Error(`key ${keyId} is ${result.state}; create a new key with facegate key create`)
+    const { accountId, name, projectId } = owner
+    const detail = { name, projectId, formerEndsAtUtc: result.formerEndsAtUtc }
+    return { result, accountId, target: keyId, detail }
+  })
   const former = overlap === '0' ? 'is no longer valid' : `is valid until ${formerEndsAtUtc}`
   const text = `${key}\n\nkey ${keyId}, shown only once; the former secret ${former}`
   print({ keyId, key, formerEndsAtUtc }, json, () => text)

@@ -26,7 +26,7 @@ import {
   printRows,
   showProgress,
 } from '../command.ts'
-import { addCommandLineEntry, auditedChange, commandClock } from '../audit/audited-change.ts'
+import * as audit from '../audit/audited-change.ts'
 import { requireAccountId, requireProject, withStore } from '../with-store.ts'
 import { quantity } from '../quantity.ts'
 
@@ -43,20 +43,18 @@ export async function create({
   readonly billing: boolean | undefined
 }): Promise<void> {
   const switches = billing === undefined ? {} : { billing }
-  const created = await withStore(async (store) => {
-    const accountId = await requireAccountId(store, account)
-    if (await findProject(store.db, name, accountId))
+  const created = await audit.changeDatabase('project.create', async ({ db, tx, nowMs }) => {
+    const accountId = await requireAccountId({ db }, account)
+    if (await findProject(db, name, accountId))
       throw new Error(`the project ${name} exists already`)
-    return auditedChange(store, 'project.create', async ({ db, tx, nowMs }) => {
-      const project = await createProject(db, { accountId, name, galleryMode }, new Date(nowMs))
-      const { projectId } = project
-      await updateProject(db, projectId, { switches })
-      if (budget !== undefined) await allocate(tx, { accountId, projectId }, budget, nowMs)
-      const result = { ...project, switches: { ...project.switches, ...switches } }
-      const allocated = budget !== undefined && { budgetMicros: String(budget) }
-      const detail = { name, galleryMode, ...switches, ...allocated }
-      return { result, accountId, target: projectId, detail }
-    })
+    const project = await createProject(db, { accountId, name, galleryMode }, new Date(nowMs))
+    const { projectId } = project
+    await updateProject(db, projectId, { switches })
+    if (budget !== undefined) await allocate(tx, { accountId, projectId }, budget, nowMs)
+    const result = { ...project, switches: { ...project.switches, ...switches } }
+    const allocated = budget !== undefined && { budgetMicros: String(budget) }
+    const detail = { name, galleryMode, ...switches, ...allocated }
+    return { result, accountId, target: projectId, detail }
   })
   print(created, json, () => describeProject(created))
 }
@@ -124,12 +122,12 @@ export async function set(values: ProjectSettings): Promise<void> {
     throw new UsageError('there is nothing to set; pass at least one option')
   const changed = await withStore(async (store) => {
     const { projectId, accountId, name } = await requireProject(store, values.project)
-    await auditedChange(store, 'project.update', async ({ db, tx }) => {
+    await audit.auditedChange(store, 'project.update', async ({ db, tx }) => {
       await updateProject(db, projectId, change)
       await nearMisses.limitNearMisses(tx, projectId, change)
       return { result: undefined, accountId, target: projectId, detail: { ...change, name } }
     })
-    await nearMisses.removeEndedData(store, commandClock(store)())
+    await nearMisses.removeEndedData(store, audit.commandClock(store)())
     // The switch is changed first: a call that ends later stores no further crop.
     const cropsDeleted = switches.storeCrops === false && {
       cropsDeleted: await removeCrops(store, projectId),
@@ -162,7 +160,8 @@ function lossesOf(changed: Project & Losses): readonly string[] {
 
 /** Counts the visitors that a retention deletes, or those that stay when no more are stored. */
 async function countVisitors(store: Store, projectId: string, days: number | null) {
-  const beforeUtc = days === null ? undefined : formatUtc(commandClock(store)() - days * dayMs)
+  const beforeUtc =
+    days === null ? undefined : formatUtc(audit.commandClock(store)() - days * dayMs)
   const filter = { projectId, ...(beforeUtc && { beforeUtc }) }
   const { total } = await store.read((reading) => countProjectVisitors(reading, filter))
   return days === null ? { visitorsStored: total } : { visitorsOverdue: total }
@@ -182,7 +181,7 @@ export async function remove(values: CommandValues<'project'> & { readonly yes: 
   const deleted = await withStore(async (store) => {
     const project = await requireProject(store, values.project)
     const { accountId, projectId: target, name } = project
-    const contents = await auditedChange(store, 'project.delete', async (change) => {
+    const contents = await audit.auditedChange(store, 'project.delete', async (change) => {
       const result = await beginDeletion(change, project, change.nowMs)
       if (!values.yes) throw unconfirmed(project, result)
       return { result, accountId, target, detail: { name, ...result } }
@@ -205,7 +204,7 @@ function unconfirmed({ name, projectId }: Project, contents: ProjectContents): U
 
 function eraseProject(store: Store, project: Project, subjects: number): Promise<bigint> {
   const { accountId } = project
-  const clock = commandClock(store)
+  const clock = audit.commandClock(store)
   return showProgress('subjects', (onProgress) => {
     let deleted = 0
     const deletion = deletionOfCommand(store, clock)
@@ -222,7 +221,7 @@ function eraseProject(store: Store, project: Project, subjects: number): Promise
       clock,
       clear: (galleryId) => clearGallery(removal, galleryId),
       clearVisitors: (projectId) => clearVisitors(removal, projectId),
-      addEntry: (tx, entry) => addCommandLineEntry(tx, { ...entry, accountId }, clock()),
+      addEntry: (tx, entry) => audit.addCommandLineEntry(tx, { ...entry, accountId }, clock()),
     })
   })
 }

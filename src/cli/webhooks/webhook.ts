@@ -5,7 +5,7 @@ import { openKeyring } from '../../gallery/keys/keyring.ts'
 import { formatUtc } from '../../lib/clock.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { addressRules } from '../../start/webhooks/open-webhooks.ts'
-import type { ReadTx, Store, Tx } from '../../store/database.ts'
+import type { ExclusiveTransaction, ReadTx, Store } from '../../store/database.ts'
 import { type ListedDelivery, findDeliveries } from '../../store/webhooks/deliveries.ts'
 import {
   type WebhookEventType,
@@ -23,7 +23,7 @@ import {
 } from '../../store/webhooks/webhooks.ts'
 import { withoutPath } from '../../webhooks/address-rules.ts'
 import { type Webhooks, createWebhooks } from '../../webhooks/webhooks.ts'
-import { type AuditedResult, auditedChange } from '../audit/audited-change.ts'
+import { type AuditedResult, changeDatabase } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, print, printRows } from '../command.ts'
 import { findProjectId, requireProject, withStore } from '../with-store.ts'
 
@@ -37,17 +37,15 @@ type NewWebhookOptions = CommandValues<'project' | 'url'> & {
 export async function create({ url, ...values }: NewWebhookOptions): Promise<void> {
   const events = selectEvents(values.events)
   const filter = readFilter(values, events)
-  const created = await withStore(async (store) => {
-    const { projectId, accountId } = await requireProject(store, values.project)
-    return changeWebhook(store, 'webhook.create', async ({ tx, webhooks, nowMs }) => {
-      const problem = webhooks.findUrlProblem(url)
-      if (problem !== undefined) throw new UsageError(`--url ${problem}`)
-      const settings = { projectId, url, events, matchFilter: filter }
-      const added = await webhooks.create(tx, settings, nowMs)
-      if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
-      const detail = { ...settings, url: withoutPath(url) }
-      return { result: { ...added, ...settings }, accountId, target: added.webhookId, detail }
-    })
+  const created = await changeWebhook('webhook.create', async ({ db, tx, webhooks, nowMs }) => {
+    const { projectId, accountId } = await requireProject({ db }, values.project)
+    const problem = webhooks.findUrlProblem(url)
+    if (problem !== undefined) throw new UsageError(`--url ${problem}`)
+    const settings = { projectId, url, events, matchFilter: filter }
+    const added = await webhooks.create(tx, settings, nowMs)
+    if (!added) throw new Error(`a project has at most ${webhooksPerProjectMax} webhooks`)
+    const detail = { ...settings, url: withoutPath(url) }
+    return { result: { ...added, ...settings }, accountId, target: added.webhookId, detail }
   })
   const { secret, webhookId } = created
   const text = `${secret}\n\nsigning secret of the webhook ${webhookId}, shown only once`
@@ -76,15 +74,13 @@ export async function list({ project, json }: CommandValues<never, 'project'>): 
 }
 
 export async function remove({ webhookId, json }: CommandValues<'webhookId'>): Promise<void> {
-  await withStore(async (store) => {
-    await changeWebhook(store, 'webhook.delete', async ({ tx }) => {
-      const { accountId, projectId, url } = await requireWebhook(tx, webhookId)
-      await deleteWebhook(tx, { webhookId, projectId })
-      const detail = { projectId, url: withoutPath(url) }
-      return { result: undefined, accountId, target: webhookId, detail }
-    })
-    await removeDeletedWebhooks(store)
+  await changeWebhook('webhook.delete', async ({ tx }) => {
+    const { accountId, projectId, url } = await requireWebhook(tx, webhookId)
+    await deleteWebhook(tx, { webhookId, projectId })
+    const detail = { projectId, url: withoutPath(url) }
+    return { result: undefined, accountId, target: webhookId, detail }
   })
+  await withStore(removeDeletedWebhooks)
   print({ webhookId }, json, () => `the webhook ${webhookId} is deleted`)
 }
 
@@ -93,13 +89,11 @@ export async function rotateSecret({
   'overlap-hours': overlapHours,
   json,
 }: CommandValues<'webhookId'> & { readonly 'overlap-hours': number }): Promise<void> {
-  const secret = await withStore((store) =>
-    changeWebhook(store, 'webhook.rotateSecret', async ({ tx, webhooks, nowMs }) => {
-      const { accountId } = await requireWebhook(tx, webhookId)
-      const result = await webhooks.rotateSecret(tx, { webhookId }, { nowMs, overlapHours })
-      return { result, accountId, target: webhookId, detail: { overlapHours } }
-    }),
-  )
+  const secret = await changeWebhook('webhook.rotateSecret', async ({ tx, webhooks, nowMs }) => {
+    const { accountId } = await requireWebhook(tx, webhookId)
+    const result = await webhooks.rotateSecret(tx, { webhookId }, { nowMs, overlapHours })
+    return { result, accountId, target: webhookId, detail: { overlapHours } }
+  })
   const text =
     `${secret}\n\nnew signing secret of the webhook ${webhookId}, shown only once; events are ` +
     `also signed with the earlier one for ${overlapHours} hours`
@@ -137,18 +131,17 @@ const pollMs = 250
 
 /** Sends a test event and waits for its first attempt. */
 export async function sendTestEvent({ webhookId, json }: CommandValues<'webhookId'>) {
-  const delivery = await withStore(async (store) => {
-    const eventId = await changeWebhook(store, 'webhook.test', async ({ tx, webhooks, nowMs }) => {
-      const found = await requireWebhook(tx, webhookId)
-      const result = await webhooks.sendTest(tx, found, nowMs)
-      const { accountId, pausedUntilMs, failures } = found
-      const pause = `paused until ${formatUtc(pausedUntilMs)} after ${failures} failed attempts`
-      if (pausedUntilMs > nowMs) console.error(`the webhook was ${pause}; the test ends the pause`)
-      return { result, accountId, target: webhookId, detail: { eventId: result } }
-    })
-    return waitForAttempt(store, { webhookId, eventId, limit: 1 })
+  const eventId = await changeWebhook('webhook.test', async ({ tx, webhooks, nowMs }) => {
+    const found = await requireWebhook(tx, webhookId)
+    const result = await webhooks.sendTest(tx, found, nowMs)
+    const { accountId, pausedUntilMs, failures } = found
+    const pause = `paused until ${formatUtc(pausedUntilMs)} after ${failures} failed attempts`
+    if (pausedUntilMs > nowMs) console.error(`the webhook was ${pause}; the test ends the pause`)
+    return { result, accountId, target: webhookId, detail: { eventId: result } }
   })
-  const { state, attempts, status, error, eventId } = delivery
+  const filter = { webhookId, eventId, limit: 1 }
+  const delivery = await withStore((store) => waitForAttempt(store, filter))
+  const { state, attempts, status, error } = delivery
   if (state !== 'delivered' && !json)
     throw new Error(
       attempts === 0 || error === null
@@ -198,28 +191,25 @@ export async function listDeliveries({
 /** Makes a running server send an event again. */
 export async function redeliverEvent(values: CommandValues<'webhookId' | 'eventId'>) {
   const { webhookId, eventId, json } = values
-  await withStore((store) =>
-    changeWebhook(store, 'webhook.redeliver', async ({ tx, webhooks, nowMs }) => {
-      const { accountId } = await requireWebhook(tx, webhookId)
-      if (!(await webhooks.redeliver(tx, { webhookId, eventId }, nowMs)))
-        throw new Error(`the webhook ${webhookId} has no event ${eventId}`)
-      return { result: undefined, accountId, target: webhookId, detail: { eventId } }
-    }),
-  )
+  await changeWebhook('webhook.redeliver', async ({ tx, webhooks, nowMs }) => {
+    const { accountId } = await requireWebhook(tx, webhookId)
+    if (!(await webhooks.redeliver(tx, { webhookId, eventId }, nowMs)))
+      throw new Error(`the webhook ${webhookId} has no event ${eventId}`)
+    return { result: undefined, accountId, target: webhookId, detail: { eventId } }
+  })
   print({ webhookId, eventId }, json, () => `the event ${eventId} will be sent again`)
 }
 
-type WebhookChange = { readonly tx: Tx; readonly webhooks: Webhooks; readonly nowMs: number }
+type WebhookChange = ExclusiveTransaction & { readonly webhooks: Webhooks; readonly nowMs: number }
 
 /** Changes a webhook in one transaction with its audit entry. */
 function changeWebhook<T>(
-  store: Store,
   auditAction: string,
   change: (context: WebhookChange) => Promise<AuditedResult<T>>,
 ): Promise<T> {
   const config = readConfig(process.env)
   const webhooks = createWebhooks(openKeyring(masterKeyPath(config)), addressRules(config))
-  return auditedChange(store, auditAction, ({ tx, nowMs }) => change({ tx, webhooks, nowMs }))
+  return changeDatabase(auditAction, (context) => change({ ...context, webhooks }))
 }
 
 /** @throws Error when there is no webhook with this id. */
