@@ -16,7 +16,7 @@ import { deleteInBatches } from '../store/delete-in-batches.ts'
 import { listProjectRetentions } from '../store/tenancy/projects.ts'
 import { type Calibrations, openGalleryCalibrations } from './calibration/calibrations.ts'
 import {
-  type GroupDeletionLimits,
+  type DeletionLimits,
   clearGallery,
   clearVisitors,
   deleteGroup,
@@ -44,8 +44,8 @@ type GalleryOptions = EnrollLimits & {
   readonly masterKeyFile: string
   /** For projects without a configured retention. */
   readonly retentionDays: number
-  /** What one call of `removeGroup` deletes at most, and how long it deletes. */
-  readonly groupDeletion: Omit<GroupDeletionLimits, 'clock'>
+  /** The limits of one call of `removeGroup`. */
+  readonly groupDeletion: Omit<DeletionLimits, 'clock'>
   /** How long a match can be confirmed or denied. */
   readonly feedbackMs: number
   /** Called in the transaction that deletes a subject because of its expiry or the retention. */
@@ -129,7 +129,7 @@ function createMaintenance(options: MaintenanceOptions) {
      * empty if there is no group.
      */
     removeGroup: (galleryId: string, name: string) =>
-      deleteGroup(deleteOptions, { galleryId, name }, { ...groupDeletion, clock }),
+      deleteGroup({ ...deleteOptions, limits: { ...groupDeletion, clock } }, { galleryId, name }),
     /** Renames a group in one transaction. @throws ActionError as `renameGroup`. */
     renameGroup: (renaming: GroupRenaming) =>
       change(renaming.galleryId, (tx) => renameGroup(tx, renaming, formatUtc(clock()))),

@@ -141,7 +141,9 @@ function settlementInputOf(
   const { response, scrubbed, subjectIds = [], scores = [], decision } = settlement
   const { projectId, requestId, token, call, windowStartMs, reservedMicros } = reservation
   const { amountMicros, meteredMicros } = amountsOf(reservation, settlement)
-  const code = response.errors[0]?.code ?? 'OK'
+  const { errors, data } = response
+  const code = errors[0]?.code ?? 'OK'
+  const problems = errors.length > 0 ? errors : problemsOfResults(data?.results ?? [])
   const stored = encrypted(reservation, settlement.stored ?? response)
   const scrubbedBytes = scrubbed ? encrypted(reservation, scrubbed) : null
   onStored?.(projectId, stored.length + (scrubbedBytes?.length ?? 0))
@@ -162,16 +164,12 @@ function settlementInputOf(
     reservedMicros,
     amountMicros,
     meteredMicros,
-    row: callRowOf(call, { code, problems: problemsOf(response) }),
+    row: callRowOf(call, { code, problems }),
   }
 }
 
 function encrypted({ fingerprint }: Reservation, response: BillableResponse): Uint8Array {
   return encryptResponse(fingerprint.responseKey, JSON.stringify(response))
-}
-
-function problemsOf({ errors, data }: BillableResponse): readonly LoggedProblem[] {
-  return errors.length > 0 ? errors : problemsOfResults(data?.results ?? [])
 }
 
 function hasFaceEvent({ call }: Reservation, { faceEvents = [] }: Settlement): boolean {

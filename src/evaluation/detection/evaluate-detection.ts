@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { iou, type Rect, type BoundingBox } from '../../vision/image/geometry.ts'
+import { iou, type Rect } from '../../vision/image/geometry.ts'
 import type { ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { analyzeFile } from '../face-images.ts'
@@ -79,16 +79,14 @@ function parseBoxes(text: string, location: string): Rect[] {
   })
 }
 
-function rectOf({ left, top, width, height }: BoundingBox): Rect {
-  return { x: left, y: top, width, height }
-}
-
 function compareBoxes(
   { file, faceCount: labelled, boxes }: DetectionLabels,
   analysis: ImageAnalysis,
 ) {
   const found = analysis.faces.length
-  const unmatched = analysis.faces.map(({ boundingBox }) => rectOf(boundingBox))
+  const unmatched = analysis.faces.map(({ boundingBox: { left: x, top: y, ...size } }) => {
+    return { x, y, ...size }
+  })
   let boxesFound = 0
   for (const box of boxes) {
     const index = unmatched.findIndex((foundBox) => iou(foundBox, box) >= iouMin)

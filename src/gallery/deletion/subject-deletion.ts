@@ -89,17 +89,17 @@ type DeleteSubjectsOptions = {
   readonly remove: (tx: Tx, subject: SubjectRow) => Promise<DeletionRecord>
   readonly purge: (galleryId: string) => Promise<void>
   /** By default all subjects are deleted. */
-  readonly part?: DeletionPart
+  readonly limits?: DeletionLimits
 }
 
-/** The part of the subjects that one call deletes. */
-type DeletionPart = {
+/** How many subjects one call deletes at most, and the time after which it begins no further batch. */
+export type DeletionLimits = {
   readonly subjectsMax: number
-  /** Whether the call has no time left for another batch. */
-  readonly isLate: () => boolean
+  readonly durationMsMax: number
+  readonly clock: Clock
 }
 
-const everything: DeletionPart = { subjectsMax: Number.MAX_SAFE_INTEGER, isLate: () => false }
+const noLimits = { subjectsMax: Number.MAX_SAFE_INTEGER, durationMsMax: Infinity, clock: Date.now }
 
 /** Returns how a command deletes subjects: the gallery is not in its memory. */
 export function deletionOfCommand(store: Store, clock: Clock): DeleteSubjectsOptions {
@@ -126,7 +126,7 @@ export const deleteBatchMs = 10
 
 export type DeletedSubjects = {
   readonly records: DeletionRecord[]
-  /** Whether `findSubjects` may have further subjects, because `part` has a limit. */
+  /** Whether `findSubjects` may have further subjects, because the call has limits. */
   readonly hasMore: boolean
 }
 
@@ -153,10 +153,11 @@ type DeletedSubject = { readonly subject: SubjectRow; readonly record: DeletionR
 
 /** Adds the subjects of each committed batch to `deleted`. @returns whether subjects are left. */
 async function deletePart(
-  { store, remove, part = everything }: DeleteSubjectsOptions,
+  { store, remove, limits = noLimits }: DeleteSubjectsOptions,
   findSubjects: FindSubjectsToDelete,
   deleted: DeletedSubject[],
 ): Promise<boolean> {
+  const endMs = limits.clock() + limits.durationMsMax
   let after: SubjectRow | undefined
   let batchSize = deleteBatchSize
   for (;;) {
@@ -168,8 +169,8 @@ async function deletePart(
       after = undefined
       continue
     }
-    const limit = Math.min(batchSize, part.subjectsMax - deleted.length)
-    if (limit === 0 || (deleted.length > 0 && part.isLate())) return true
+    const limit = Math.min(batchSize, limits.subjectsMax - deleted.length)
+    if (limit === 0 || (deleted.length > 0 && limits.clock() > endMs)) return true
     const removed = await store.write(async (tx) => {
       const subjects = await lockSubjects(tx, (locked) => findSubjects(locked, { ...batch, limit }))
       const end = async (subject: SubjectRow) => ({ subject, record: await remove(tx, subject) })
@@ -181,23 +182,12 @@ async function deletePart(
   }
 }
 
-export type GroupDeletionLimits = {
-  readonly subjectsMax: number
-  readonly durationMsMax: number
-  readonly clock: Clock
-}
-
 /** Deletes subjects of a group until one of the limits is reached. */
 export function deleteGroup(
   options: DeleteSubjectsOptions,
   group: { readonly galleryId: string; readonly name: string },
-  { subjectsMax, durationMsMax, clock }: GroupDeletionLimits,
 ): Promise<DeletedSubjects> {
-  const endMs = clock() + durationMsMax
-  const part: DeletionPart = { subjectsMax, isLate: () => clock() > endMs }
-  return deleteSubjects({ ...options, part }, (reading, batch) =>
-    findSubjectsInGroup(reading, group, batch),
-  )
+  return deleteSubjects(options, (reading, batch) => findSubjectsInGroup(reading, group, batch))
 }
 
 /** Deletes all subjects of a gallery. */

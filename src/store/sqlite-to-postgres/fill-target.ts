@@ -83,10 +83,9 @@ export async function requireEmptyTarget(on: QueryRunner, migrationId: string): 
   const names = new Set((await selectTables.all(on, {})).map(({ name }) => name))
   if (names.size === 0) return
   const [first = ''] = names
+  const tables = names.size === 1 ? `a table ${first}` : `${names.size} tables, including ${first}`
   if (!migratedTables.every(({ name }) => names.has(name)))
-    throw new Error(
-      `the database is not empty: it has ${describeTables(names.size, first)}; name an empty one`,
-    )
+    throw new Error(`the database is not empty: it has ${tables}; name an empty one`)
   for (const { name } of migratedTables) {
     const { rows } = await on.run({ text: `select from "${name}" limit 1` })
     if (rows.length > 0)
@@ -94,10 +93,6 @@ export async function requireEmptyTarget(on: QueryRunner, migrationId: string): 
         `the database is not empty: a server used it and ${name} has rows; name an empty one`,
       )
   }
-}
-
-function describeTables(count: number, first: string): string {
-  return count === 1 ? `a table ${first}` : `${count} tables, including ${first}`
 }
 
 /** Inserts rows and records the table's progress. @returns the key of the last row as text. */

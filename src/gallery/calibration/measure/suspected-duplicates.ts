@@ -54,8 +54,7 @@ export function findSuspectedPairs(
   { scores, highest }: SubjectComparison,
 ): SuspectedPair[] {
   const tail = fitScoreTail(scores)
-  const best = bestBySubjects(highest.from(tail.suspicious), subjectOf)
-  return best
+  return bestBySubjects(highest.from(tail.suspicious), subjectOf)
     .map((pair) => ({ ...pair, expected: tail.expectedAt(pair.score) }))
     .filter(({ expected }) => expected < 1)
     .slice(0, suspectedMax)
