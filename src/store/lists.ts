@@ -152,6 +152,7 @@ export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
   for (let { after } = filter; ;) {
     const part = { ...filter, after, limit: filter.limit - found.length }
     const { upTo, rows } = await read(async (tx) => {
+      if (isShared) await setLocalSettings(tx, orderedPlans)
       const end = isShared ? undefined : await findEnd(tx, part)
       return { upTo: end, rows: await find(tx, { ...part, upTo: end }) }
     })
@@ -171,4 +172,15 @@ export async function countInSteps<Filter extends ListOrder<unknown>>(
 ): Promise<ListCount> {
   const counted = { ...filter, limit: listCountMax + 1 } as Filter
   return toListCount((await readInSteps(source, counted, steps)).length)
+}
+
+/** PostgreSQL estimates few rows of a large account: it would read and sort all of them for a page. */
+const orderedPlans = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off' }
+
+/** Changes settings of PostgreSQL for a transaction. */
+export async function setLocalSettings(tx: ReadTx, settings: Readonly<Record<string, string>>) {
+  const calls = Object.entries(settings).map(([name, value], index) =>
+    sql<string>`set_config(${name}, ${value}, true)`.as(`set${index}`),
+  )
+  await tx.run(tx.build.selectNoFrom(calls))
 }

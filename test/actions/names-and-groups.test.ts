@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import { roundSimilarity } from '../../src/gallery/calibration/similarity.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import type { FakePerson } from '../support/gallery/fake-vision.ts'
 import {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { contractFiles } from '../../client/contract/contract-files.ts'
 import { parseOutline } from '../../docs/build/page-outline.ts'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import { runBlocks } from '../support/docs/shell-blocks.ts'
 import {
   samplePhotograph,

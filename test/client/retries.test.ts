@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
 import { createClient, FacegateError, type ClientEvent } from '../../client/src/index.ts'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import {
   openDisconnectingProxy,
   type DisconnectPoint,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import {
   imageParams,
   startGallery,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import { fakeImageFile, sendCompreFace as send } from '../support/compreface/send.ts'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { restRoutes } from '../../src/http/routes/rest-routes.ts'
 import { openApiDocument } from '../../src/http/openapi/openapi.ts'
-import { findCalls } from '../../src/store/gate/calls.ts'
+import { findCalls } from '../support/find-calls.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
 let gallery: TestGallery

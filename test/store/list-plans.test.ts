@@ -216,7 +216,7 @@ test('Each list of deliveries reads only deliveries with its state and its type,
   }))
 
 const logFilters = combine({
-  indexed: [{}, { keyId: 'k' }, { projectId: 'p' }, { action: 'a' }],
+  indexed: [{ keyId: 'k' }, { projectId: 'p' }, { projectId: 'p', action: 'a' }],
   decided: [
     {},
     { code: 'NO_FACE_FOUND' },

@@ -1,4 +1,4 @@
-import { findCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
+import { searchCalls, type LoggedCall, type CallFilter } from '../../store/gate/calls.ts'
 import { formatAmount } from '../../lib/money.ts'
 import { keyNames } from '../../store/tenancy/key-list.ts'
 import { projectNames } from '../../store/tenancy/projects.ts'
@@ -38,7 +38,7 @@ export async function showCallLog({
     if (keyId !== undefined && !keys.has(keyId))
       throw new Error(`there is no key ${keyId}; facegate key list prints all keys`)
     const projects = await projectNames(store.db)
-    const calls = await findCalls(store.db, { ...filter, projectId })
+    const calls = await searchCalls(store, { ...filter, projectId })
     return calls.map((call) => toLogEntry(call, { keys, projects }))
   })
   if (!json) return console.log(table(entries))

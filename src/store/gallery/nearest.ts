@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
-import { countRows } from '../lists.ts'
+import { countRows, setLocalSettings } from '../lists.ts'
 import { type ReadTx, sql } from '../database.ts'
 import type { Schema } from '../schema.ts'
 import type { StoredTemplate } from './templates.ts'
@@ -74,13 +74,6 @@ export async function preferIndex(tx: ReadTx, { efSearch, tuplesMax }: IndexScan
 /** Plans each search for its gallery. A generic plan would read other galleries' rows for a small one. */
 export async function forceCustomPlans(tx: ReadTx): Promise<void> {
   await setLocalSettings(tx, { plan_cache_mode: 'force_custom_plan', jit: 'off' })
-}
-
-async function setLocalSettings(tx: ReadTx, settings: Readonly<Record<string, string>>) {
-  const calls = Object.entries(settings).map(([name, value], index) =>
-    sql<string>`set_config(${name}, ${value}, true)`.as(`set${index}`),
-  )
-  await tx.run(tx.build.selectNoFrom(calls))
 }
 
 function selectVectors(tx: ReadTx, filter: NearestQuery) {

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
+import { listCountMax, toListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import type { Database, CallRow } from '../schema.ts'
 import {
-  countInSteps,
   countRows,
   ofEachProject,
   pageByTime,
@@ -53,36 +54,57 @@ const newestFirst: CallSort = { isDescending: true }
 /** The position of a row in the log. */
 export type CallCursor = Pick<LoggedCall, 'callId' | 'atMs'>
 
-/** Finds rows of the request log, by default the newest first. New rows do not shift later pages. */
-export function findCalls(db: Database, filter: CallFilter): Promise<LoggedCall[]> {
-  return pageOfCalls(db, filter).selectAll().execute()
-}
-
-/** Does the same in a read transaction. */
+/** Finds rows of the request log in a read transaction. New rows do not shift later pages. */
 export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly LoggedCall[]> {
   return tx.run(pageOfCalls(tx.build, filter).selectAll())
 }
 
 /** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
 export function searchCalls(source: ListSource, filter: CallFilter): Promise<LoggedCall[]> {
-  return readInSteps(source, filter, { findEnd: findStepEnd, find: readCalls })
+  return readProjects(source, filter, readCalls)
 }
 
 /** A call and its latency. */
 export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
 
-/** Finds the latencies of the same rows. The other columns of a failure can have some kB. */
+/** Finds the latencies of the same rows, in any order. Other columns of a failure can have some kB. */
 export function searchLatencies(source: ListSource, filter: CallFilter): Promise<CallLatency[]> {
-  return readInSteps(source, filter, { findEnd: findStepEnd, find: findLatencies })
+  return readProjects(source, filter, findLatencies, false)
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
-export function countLoggedCalls(source: ListSource, filter: Omit<CallFilter, 'limit'>) {
-  return countInSteps(source, filter, { findEnd: findStepEnd, find: findLatencies })
+export async function countLoggedCalls(source: ListSource, filter: Omit<CallFilter, 'limit'>) {
+  const counted = { ...filter, limit: listCountMax + 1 }
+  return toListCount((await searchLatencies(source, counted)).length)
 }
 
-function findLatencies(tx: ReadTx, part: CallFilter): Promise<readonly CallLatency[]> {
-  return tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'latencyMs']))
+/** Reads the log in steps. SQLite has no lateral joins: it reads one project after another. */
+async function readProjects<Row extends CallCursor>(
+  source: ListSource,
+  filter: CallFilter,
+  find: (tx: ReadTx, part: CallFilter) => Promise<readonly Row[]>,
+  isSorted = true,
+): Promise<Row[]> {
+  const steps = { findEnd: findStepEnd, find }
+  if (source.isShared || !spansProjects(filter)) return readInSteps(source, filter, steps)
+  const { accountId, sort = newestFirst, limit } = filter
+  const sign = sort.isDescending ? -1 : 1
+  const found: Row[] = []
+  for (const project of await source.read((tx) => tx.run(accountProjectIds(tx.build, accountId)))) {
+    const last = found[limit - 1]
+    if (last && !isSorted) break
+    // Rows beyond the page that is full are not read.
+    const end = last && (sort.isDescending ? { fromMs: last.atMs } : { toMs: last.atMs + 1 })
+    found.push(...(await readInSteps(source, { ...filter, ...end, ...project }, steps)))
+    if (isSorted) found.sort((a, b) => sign * (a.atMs - b.atMs || a.callId - b.callId))
+    found.splice(limit)
+    await nextTurn()
+  }
+  return found
+}
+
+function findLatencies(tx: ReadTx, part: CallFilter) {
+  return tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'atMs', 'latencyMs']))
 }
 
 /** Returns the position after a step; undefined at the end, and if an index finds few rows. */
@@ -99,24 +121,27 @@ function pageOfCalls(db: Database, filter: CallFilter, isSorted = true) {
   const { accountId, limit, sort = newestFirst } = filter
   const { withoutIndex, hasLateralJoins } = dialectOf(db)
   const matching = matchingCalls(db, filter)
-  if (accountId === undefined) return sortCalls(matching, filter)
   const projects = accountProjectIds(db, accountId)
-  // SQLite must not use the index on projects: rows are read in the order of time.
-  if (isSelective(filter) || !hasLateralJoins)
-    return sortCalls(matching.where(withoutIndex('calls.projectId'), 'in', projects), filter)
-  // The log of all accounts can have millions of calls for each one of this account.
-  const ofProject = ofEachProject(matching, sort.isDescending)
-  const rows = rowsOfProjects(projects, sortCalls(ofProject, filter).selectAll())
-  const calls = db.selectFrom(rows.as('calls')) as typeof matching
-  return isSorted ? sortCalls(calls, filter) : calls.limit(limit)
+  if (hasLateralJoins && spansProjects(filter)) {
+    // The log of all accounts can have millions of calls for each one of this account.
+    const ofProject = ofEachProject(matching, sort.isDescending)
+    const rows = rowsOfProjects(projects, sortCalls(ofProject, filter).selectAll())
+    const calls = db.selectFrom(rows.as('calls')) as typeof matching
+    return isSorted ? sortCalls(calls, filter) : calls.limit(limit)
+  }
+  if (accountId === undefined) return sortCalls(matching, filter)
+  return sortCalls(matching.where(withoutIndex('calls.projectId'), 'in', projects), filter)
 }
 
-/** Whether an index has few calls for the filter: those of a key, a project or a request, or failures. */
-function isSelective({ result, code = 'OK', outcome, nearMiss, ...filter }: CallFilter): boolean {
-  const indexed = filter.keyId ?? filter.projectId ?? filter.requestId ?? filter.requestIdPrefix
-  const isUnsuccessful = outcome !== undefined && !isSuccess(outcome)
-  const isFailure = result === 'failed' || code !== 'OK' || isUnsuccessful
-  return indexed !== undefined || isFailure || nearMiss === true
+/**
+ * Whether the calls of several projects are found with the indexes of each project. Without an account
+ * and a filter, the log is read in the order of time.
+ */
+function spansProjects(filter: CallFilter): boolean {
+  const { accountId, action, code, result, outcome, nearMiss } = filter
+  const few = filter.keyId ?? filter.projectId ?? filter.requestId ?? filter.requestIdPrefix
+  const decided = accountId ?? action ?? code ?? result ?? outcome ?? nearMiss
+  return few === undefined && decided !== undefined
 }
 
 function sortCalls(calls: ReturnType<typeof matchingCalls>, filter: CallFilter) {
@@ -129,10 +154,9 @@ function sortCalls(calls: ReturnType<typeof matchingCalls>, filter: CallFilter) 
 
 function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
   const { result, outcome, nearMiss, requestId, requestIdPrefix } = filter
-  // A key, a project or a prefix limits the rows that are read; the other indexes would read many.
-  const names = ['keyId', 'projectId'] as const
-  const indexed =
-    requestIdPrefix === undefined ? names.find((name) => filter[name] !== undefined) : 'requestId'
+  // A key or a prefix limits the rows that are read; the other indexes would read many.
+  const ofKey = filter.keyId === undefined ? undefined : 'keyId'
+  const indexed = requestIdPrefix === undefined ? ofKey : 'requestId'
   const column = (name: 'keyId' | 'projectId' | 'action' | 'code' | 'outcome' | 'nearMiss') =>
     indexed === undefined || indexed === name
       ? sql.ref(name)

@@ -126,8 +126,9 @@ export function listProjectRetentions(tx: ReadTx, projectId?: string) {
 }
 
 /** Selects the ids of an account's projects. */
-export function accountProjectIds(build: Database, accountId: string) {
-  return build.selectFrom('projects').select('projectId').where('accountId', '=', accountId)
+export function accountProjectIds(build: Database, accountId: string | undefined) {
+  const projects = build.selectFrom('projects').select('projectId')
+  return accountId === undefined ? projects : projects.where('accountId', '=', accountId)
 }
 
 /** Selects the projects whose rows may be changed, for housekeeping of all accounts. */

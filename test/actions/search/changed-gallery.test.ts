@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { findCalls } from '../../../src/store/gate/calls.ts'
+import { findCalls } from '../../support/find-calls.ts'
 import { fakeImageFile, sendCompreFace } from '../../support/compreface/send.ts'
 import {
   startGallery,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { errorTable } from '../../../src/lib/errors.ts'
-import { findCalls } from '../../../src/store/gate/calls.ts'
+import { findCalls } from '../../support/find-calls.ts'
 import { assertOk, startConsole, type TestConsole } from '../../support/console/test-console.ts'
 import { imageParams } from '../../support/gallery/test-gallery.ts'
 

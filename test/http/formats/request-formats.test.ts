@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { findCalls } from '../../../src/store/gate/calls.ts'
+import { findCalls } from '../../support/find-calls.ts'
 import { fakeImage } from '../../support/gallery/fake-vision.ts'
 import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
 

@@ -110,7 +110,7 @@ export const callsContract = {
         })
     })
     const find = async (filter: object) =>
-      (await queries.findCalls(store.db, { limit: 9, ...filter })).map((row) => row.requestId)
+      (await queries.searchCalls(store, { limit: 9, ...filter })).map((row) => row.requestId)
     assertSameValues(await find({}), ['R3', 'R2', 'R1', 'R0'])
     assertSameValues(await find({ code: 'NO_FACE_FOUND' }), ['R1'])
     assertSameValues(await find({ code: 'OK', keyId, projectId: project.projectId }), ['R2', 'R0'])
@@ -282,7 +282,7 @@ export const callsContract = {
       throw new Error('whole transaction')
     })
     await assert.rejects(failing, /whole transaction/u)
-    const rows = await queries.findCalls(store.db, { limit: 9 })
+    const rows = await queries.searchCalls(store, { limit: 9 })
     assertSameValues(rows.map((row) => row.requestId).toSorted(), ['after', 'before', 'kept'])
   },
 

@@ -12,7 +12,8 @@ import { createHttpServer } from '../../../src/http/server.ts'
 import { bodyBudgetLimits, bodyLimits } from '../../../src/start/http-limits.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { findBalance } from '../../../src/store/billing/balances.ts'
-import { findCalls, type LoggedCall } from '../../../src/store/gate/calls.ts'
+import { type LoggedCall } from '../../../src/store/gate/calls.ts'
+import { findCalls } from '../find-calls.ts'
 import { createKey } from '../../../src/store/tenancy/keys.ts'
 import {
   budgetLedger,

@@ -106,26 +106,26 @@ create table calls (
   check ((transferId is null) = (costMicros = 0))
 ) strict
 
--- Each filter of the log has an index in the order of the log. Only failures have indexes by code:
--- rows with `OK` are found quickly without one.
+-- Each filter of the log of a project has an index in the order of the log, and so has a key. Only
+-- failures have an index by code: rows with `OK` are found quickly without one.
 create index calls_by_time on calls (atMs)
 
 create index calls_by_project on calls (projectId, atMs)
 
 create index calls_by_key on calls (keyId, atMs)
 
-create index calls_by_action on calls (action, atMs)
+create index calls_by_action on calls (projectId, action, atMs)
 
 create index calls_by_request on calls (requestId)
 
-create index calls_failed on calls (code, atMs) where code <> 'OK'
+create index calls_failed on calls (projectId, code, atMs) where code <> 'OK'
 
-create index calls_failed_by_time on calls (atMs) where code <> 'OK'
+create index calls_failed_by_time on calls (projectId, atMs) where code <> 'OK'
 
-create index calls_without_success on calls (outcome, atMs)
+create index calls_without_success on calls (projectId, outcome, atMs)
   where outcome not in ('match', 'live', 'passed')
 
-create index calls_near_miss on calls (atMs) where nearMiss = 1
+create index calls_near_miss on calls (projectId, atMs) where nearMiss = 1
 
 create unique index one_call_per_charge on calls (transferId) where transferId is not null
 

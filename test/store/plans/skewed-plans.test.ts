@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from 'pg'
+import { countTransfers, findTransfers } from '../../../src/store/billing/ledger-transfers.ts'
+import type { ReadTx } from '../../../src/store/database.ts'
+import { countLoggedCalls, searchCalls } from '../../../src/store/gate/calls.ts'
+import type { ListSource } from '../../../src/store/lists.ts'
+import { queryBuilder } from '../../../src/store/postgres/connection/kysely-driver.ts'
+import { createMigratedDatabase } from '../../support/database/engine.ts'
+import { postgresSkipReason } from '../../support/database/postgres-server.ts'
+
+const skipOptions = postgresSkipReason === undefined ? {} : { skip: postgresSkipReason }
+
+/** The large account, and 300 accounts whose projects have one call and one transfer each. */
+const statements = [
+  `insert into accounts select 'a' || i, 'a' || i, '' from generate_series(0, 300) i`,
+  `insert into projects ("projectId", "accountId", name, "galleryMode", "createdAtUtc")
+    select 'p' || i, 'a' || i, 'p', 'isolated', '' from generate_series(0, 300) i`,
+  `insert into ledgers (ledger, "accountId") select 'budget:p' || i, 'a' || i
+    from generate_series(0, 300) i`,
+  `create temporary table rows as
+    select i, 'p' || case when i % 101 = 0 then i / 101 else 0 end as "projectId"
+    from generate_series(1, 30300) i`,
+  `insert into calls ("atMs", "keyId", "projectId", "requestId", action, code, "latencyMs",
+      "costMicros", "isReplay", outcome, "nearMiss")
+    select i, 'k' || "projectId", "projectId", '', 'svc.identify',
+      case when i % 2 = 0 then 'NO_FACE_FOUND' else 'OK' end, 1, 0, 0, 'spoof', 1 from rows`,
+  `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger", "toLedger", "amountMicros",
+      "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
+    select 'budget:' || "projectId", i, 'charge', 'budget:' || "projectId", 'revenue', 1,
+      i, "projectId", i::text, 0, decode(repeat('00', 32), 'hex') from rows`,
+  'analyze',
+]
+
+type PlanNode = {
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** The number of calls and transfers that a plan read. */
+function rowsRead(node: PlanNode): number {
+  const isLarge = /^calls|^ledgerTransfers$/u.test(node['Relation Name'] ?? '')
+  const rows = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
+  const below = (node.Plans ?? []).map(rowsRead).reduce((sum, count) => sum + count, 0)
+  return below + (isLarge ? rows * node['Actual Loops'] : 0)
+}
+
+test(
+  'PostgreSQL reads the rows of a page or of a count only, however many an account has',
+  skipOptions,
+  async () => {
+    await using database = await createMigratedDatabase()
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    await using _ = { [Symbol.asyncDispose]: () => client.end() }
+    await client.query(`select set_config('facegate.account', '*', false)`)
+    for (const statement of statements) await client.query(statement)
+    const countReads = async (work: (source: ListSource) => Promise<unknown>) => {
+      let read = 0
+      const run = async <Row>(query: Parameters<ReadTx['run']>[0]): Promise<readonly Row[]> => {
+        const { sql, parameters } = query.compile()
+        const isRead = !sql.startsWith('select set_config(')
+        const prefix = isRead ? 'explain (analyze, format json) ' : ''
+        const { rows } = await client.query(`${prefix}${sql}`, [...parameters])
+        const plan = rows[0]?.['QUERY PLAN'] as readonly { readonly Plan: PlanNode }[] | undefined
+        read += plan?.[0] ? rowsRead(plan[0].Plan) : 0
+        return []
+      }
+      const tx = { build: queryBuilder, run: run as ReadTx['run'] }
+      await client.query(`begin; select set_config('facegate.account', 'a0', true)`)
+      await work({ read: async (job) => job(tx), isShared: true })
+      await client.query('rollback')
+      return read
+    }
+    const logFilters = [
+      {},
+      { result: 'ok' },
+      { result: 'failed' },
+      { code: 'NO_FACE_FOUND' },
+      { outcome: 'spoof' },
+      { nearMiss: true },
+      { keyId: 'kp0', result: 'failed' },
+    ] as const
+    for (const conditions of logFilters) {
+      const filter = { accountId: 'a0', ...conditions }
+      const page = await countReads((source) => searchCalls(source, { ...filter, limit: 51 }))
+      const count = await countReads((source) => countLoggedCalls(source, filter))
+      // Half of the calls have another code, and one more is read to sort equal times.
+      assert.ok(page > 0 && page < 150, `a page of ${JSON.stringify(conditions)}: ${page}`)
+      assert.ok(count > 0 && count < 20_300, `a count of ${JSON.stringify(conditions)}: ${count}`)
+    }
+    for (const kind of [undefined, 'charge'] as const) {
+      const filter = { accountId: 'a0', kind }
+      const page = await countReads((source) => findTransfers(source, { ...filter, limit: 51 }))
+      const count = await countReads((source) => countTransfers(source, filter))
+      assert.ok(page > 0 && page < 150, `a page of transfers: ${page}`)
+      assert.ok(count > 0 && count < 10_100, `a count of transfers: ${count}`)
+    }
+  },
+)
