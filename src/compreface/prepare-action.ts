@@ -12,7 +12,7 @@ import { ActionError, HttpError } from '../lib/errors.ts'
 import { hasPermission } from '../lib/has-permission.ts'
 import { requireValid } from '../lib/validation/describe-issue.ts'
 import type { Tx } from '../store/database.ts'
-import { type ImageQuery, refuseParameters } from './input/query.ts'
+import { type ImageQuery, needsAnalysis, refuseParameters } from './input/query.ts'
 import type { CompreFaceImage } from './input/read-images.ts'
 import {
   type CallContext,
@@ -129,11 +129,6 @@ function unsupportedPluginHeaders({ face_plugins: { unsupported } }: ImageQuery)
   return unsupported.length > 0 ? { 'x-unsupported-plugins': unsupported.join(',') } : {}
 }
 
-export function needsAnalysis({ face_plugins: plugins }: ImageQuery): boolean {
-  const { supported } = plugins
-  return supported.includes('age') || supported.includes('gender')
-}
-
 export function prepareAnalysis(
   image: CompreFaceImage,
   query: ImageQuery,
@@ -184,7 +179,7 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
     method,
     path,
     status: route.status ?? 200,
-    known: route.body && { name, permissions },
+    known: route.body && (() => ({ name, permissions })),
     parse: async (compreFaceRequest) => {
       const { request } = compreFaceRequest
       const { pathParams, query: searchParams } = request

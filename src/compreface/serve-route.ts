@@ -21,10 +21,12 @@ export type CompreFaceRoute = {
   /** The status of a successful response. */
   readonly status: 200 | 201
   /** What is known of every call, and is checked, before its body is read; undefined without a body. */
-  readonly known?: Pick<CompreFaceCall, 'name' | 'permissions'> | undefined
+  readonly known?: ((request: Pick<HttpRequest, 'queryText'>) => KnownCall) | undefined
   /** @throws ActionError or HttpError if the request is malformed; the gate rejects the call. */
   readonly parse: (request: CompreFaceRequest) => Promise<CompreFaceCall>
 }
+
+type KnownCall = Pick<CompreFaceCall, 'name' | 'permissions'>
 
 /** A request with a valid API key. Its body has not been read. */
 export type CompreFaceRequest = {
@@ -126,7 +128,7 @@ async function rejectEarly(
 ) {
   if (!known) return undefined
   request.body.accept(caller, bodyBytesMax)
-  const { name, permissions } = known
+  const { name, permissions } = known(request)
   const error = await gate.findEarlyRejection({ caller, permissions })
   return error && { name, content: { error, permissions } }
 }

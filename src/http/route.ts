@@ -8,6 +8,8 @@ export type HttpRequest = {
   /** Lower-case names; a header sent several times is one text, joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly query: URLSearchParams
+  /** The query as sent, in which encoded characters differ from others. */
+  readonly queryText: string
   /** The values of the `:name` parts of the route. */
   readonly pathParams: Readonly<Record<string, string>>
   /** The client address: the other end of the connection, or as reported by trusted proxies. */

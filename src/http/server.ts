@@ -223,7 +223,7 @@ function toHttpRequest(
 ): HttpRequest {
   const head = toRequestHead(request)
   // A query may contain question marks.
-  const query = request.raw.url?.slice(head.path.length + 1)
+  const queryText = request.raw.url?.slice(head.path.length + 1) ?? ''
   const address = `${request.protocol}://${request.host}`
   const disconnected = new AbortController()
   reply.raw.once('close', () => {
@@ -232,7 +232,8 @@ function toHttpRequest(
   })
   return {
     ...head,
-    query: new URLSearchParams(query),
+    query: new URLSearchParams(queryText),
+    queryText,
     // The framework returns a text for each `:name` of the path.
     pathParams: request.params as Readonly<Record<string, string>>,
     clientIp: addressWithoutPort(request.ip),

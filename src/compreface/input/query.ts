@@ -63,7 +63,7 @@ export type ImageQuery = z.output<typeof imageQuery> & {
 /** Reads the parameters of a route with an image. @throws ActionError INVALID_REQUEST. */
 export function readImageQuery({ request, options }: CompreFaceRequest): ImageQuery {
   return {
-    ...readQuery(imageQuery, request.query),
+    ...readQuery(imageQuery, repairQuery(request)),
     boxProbability: boxProbabilityOf(options.detectorKind),
   }
 }
@@ -89,7 +89,7 @@ export function readImageId({ pathParams }: Pick<HttpRequest, 'pathParams'>): st
  * @throws ActionError INVALID_REQUEST with one problem per invalid parameter.
  */
 export function readQuery<Query extends z.ZodType>(schema: Query, query: URLSearchParams) {
-  const entries = [...repairQuery(query)].filter(([, value]) => value !== '')
+  const entries = [...query].filter(([, value]) => value !== '')
   return requireValid(schema, Object.fromEntries(entries), 'query')
 }
 
@@ -108,9 +108,22 @@ export function refuseParameters(query: URLSearchParams): undefined {
   readExactQuery(z.strictObject({}), query)
 }
 
-/** Without a limit, the SDK writes a second question mark before the other options. */
-function repairQuery(query: URLSearchParams): URLSearchParams {
+/**
+ * Without a limit, the SDK writes a second question mark before the other options. It encodes neither
+ * this question mark nor the equals sign, unlike a client that sends a name with these characters.
+ */
+export function repairQuery({ queryText }: Pick<HttpRequest, 'queryText'>): URLSearchParams {
   const misplacedOption =
-    /%3F(limit|det_prob_threshold|prediction_count|face_plugins|status|detect_faces)%3D/gu
-  return new URLSearchParams(query.toString().replaceAll(misplacedOption, '&$1='))
+    /\?(limit|det_prob_threshold|prediction_count|face_plugins|status|detect_faces)=/gu
+  return new URLSearchParams(queryText.replaceAll(misplacedOption, '&$1='))
+}
+
+/** Whether plugins of a request need svc.analyze. Invalid names of plugins do not. */
+export function requestsAnalysis(request: Pick<HttpRequest, 'queryText'>): boolean {
+  const plugins = imageQuery.shape.face_plugins.safeParse(repairQuery(request).get('face_plugins'))
+  return plugins.success && needsAnalysis({ face_plugins: plugins.data })
+}
+
+export function needsAnalysis({ face_plugins: plugins }: Pick<ImageQuery, 'face_plugins'>) {
+  return plugins.supported.includes('age') || plugins.supported.includes('gender')
 }

@@ -1,3 +1,5 @@
+import type { Action } from '../../actions/action.ts'
+import { analyze } from '../../actions/analyze.ts'
 import { detect } from '../../actions/detect.ts'
 import { enroll } from '../../actions/enroll.ts'
 import { identify } from '../../actions/identify.ts'
@@ -15,7 +17,10 @@ import {
   type ImageQuery,
   readImageId,
   readImageQuery,
+  needsAnalysis,
   readQuery,
+  repairQuery,
+  requestsAnalysis,
   subjectQuery,
 } from '../input/query.ts'
 import { type CompreFaceImage, readImages } from '../input/read-images.ts'
@@ -24,7 +29,6 @@ import {
   type PreparedAction,
   type PreparedRunContext,
   confidenceParams,
-  needsAnalysis,
   prepareAction,
   prepareAnalysis,
   toCompreFaceCall,
@@ -32,12 +36,14 @@ import {
 import type { CompreFaceRoute } from '../serve-route.ts'
 import { findSubjectByName, subjectName } from './subjects.ts'
 
+const knownOf = ({ name }: Pick<Action, 'name'>) => ({ name, permissions: [name] })
+
 /** Compares the one face of an image with every face of another image, the most similar first. */
 export const verifyImages: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/verification/verify',
   status: 200,
-  known: { name: verify.name, permissions: [verify.name] },
+  known: () => knownOf(verify),
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const images = await readImages(compreFaceRequest, ['source_image', 'target_image'])
@@ -123,7 +129,7 @@ export const recognizeFaces: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/recognize',
   status: 200,
-  known: { name: identify.name, permissions: [identify.name] },
+  known: () => knownOf(identify),
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
@@ -160,7 +166,7 @@ export const detectFaces: CompreFaceRoute = {
   path: '/api/v1/detection/detect',
   status: 200,
   // The plugins decide between the two actions, and so the permission.
-  known: { name: detect.name, permissions: [] },
+  known: (request) => knownOf(requestsAnalysis(request) ? analyze : detect),
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
@@ -197,7 +203,7 @@ export const verifyFace: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/faces/:image_id/verify',
   status: 200,
-  known: { name: verify.name, permissions: [verify.name] },
+  known: () => knownOf(verify),
   parse: async (compreFaceRequest) => {
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
@@ -244,11 +250,11 @@ export const addFace: CompreFaceRoute = {
   method: 'POST',
   path: '/api/v1/recognition/faces',
   status: 201,
-  known: { name: enroll.name, permissions: [enroll.name] },
+  known: () => knownOf(enroll),
   parse: async (compreFaceRequest) => {
     const { request, caller, options } = compreFaceRequest
     const { subjects } = options.services
-    const { subject } = readQuery(subjectQuery, request.query)
+    const { subject } = readQuery(subjectQuery, repairQuery(request))
     const query = readImageQuery(compreFaceRequest)
     const [image] = await readImages(compreFaceRequest, ['file'])
     const existing = await subjects.read((reading) =>
