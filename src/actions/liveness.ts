@@ -3,7 +3,7 @@ import { invalidRequest } from '../lib/errors.ts'
 import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
 import { defineAction, type ActionCall } from './action.ts'
 import { imageErrors } from './parts/action-errors.ts'
-import { answerChallenge } from './parts/challenge/answer-challenge.ts'
+import { answerChallenge, requireSmallFrames } from './parts/challenge/answer-challenge.ts'
 import { livenessCallDecision } from './parts/call-decisions.ts'
 import { classifyLiveness } from './parts/classify-liveness.ts'
 import { imageFields, toFaceValue } from './parts/response-fields.ts'
@@ -67,7 +67,9 @@ export const liveness = defineAction({
   scores: ({ score, live }) => [{ kind: 'liveness', value: score, isMatched: live }],
   checkCall: ({ params }) => {
     // The attempt is not spent: the call is refused before it is read.
-    if (params.livenessSessionId !== undefined && params.allImages)
+    if (params.livenessSessionId === undefined) return
+    requireSmallFrames(params.images)
+    if (params.allImages)
       throw invalidRequest(
         'params.allImages: must be false or absent with livenessSessionId; the images of an attempt are frames of one person and give one result',
       )

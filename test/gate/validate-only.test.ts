@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { allActions } from '../../src/actions/all-actions.ts'
+import { sessionFrameBytesMax } from '../../src/lib/limits/call-limits.ts'
 import { setPrice } from '../../src/store/billing/prices.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
+import { fakeImage } from '../support/gallery/fake-vision.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
 let gallery: TestGallery
@@ -52,6 +54,13 @@ test('Every action is validated with its price, without an effect, a charge or a
   assert.equal(again.errors[0].code, 'INVALID_REQUEST')
 })
 
+/** An image with zeros after its end. */
+function frameOfSize(bytes: number) {
+  const { bytes: image, contentType } = fakeImage('Ada')
+  const padded = Buffer.concat([image, Buffer.alloc(bytes)]).subarray(0, bytes)
+  return { kind: 'image', bytes: padded.toString('base64'), contentType }
+}
+
 const permissions = [
   'svc.enroll',
   'svc.identify',
@@ -76,6 +85,10 @@ test('A call that would be rejected gets the same errors when it is only validat
     {
       action: 'svc.liveness',
       params: { ...imageParams('Ada'), livenessSessionId: subjectId, allImages: true },
+    },
+    {
+      action: 'svc.liveness',
+      params: { images: [frameOfSize(sessionFrameBytesMax + 1)], livenessSessionId: subjectId },
     },
     {
       action: 'svc.enroll',

@@ -34,15 +34,13 @@ type ChallengeCall = Pick<
  * frames were analyzed does not spend the attempt. A frame without exactly one face does, as a failure.
  *
  * @throws ActionError LIVENESS_SESSION_NOT_FOUND, RATE_LIMITED, INVALID_REQUEST for a wrong number of images,
- *   IMAGE_TOO_LARGE for a frame over `sessionFrameBytesMax`, and the errors of an image that cannot be
- *   analyzed.
+ *   and the errors of an image that cannot be analyzed.
  */
 export async function answerChallenge(call: ChallengeCall) {
   const { params, caller, services } = call
   const { livenessSessions } = services
   const attempt = await livenessSessions.findAttempt(caller.projectId, params.livenessSessionId)
   requireFrameCount(params.images.length, attempt)
-  requireSmallFrames(params.images)
   const frames = await analyzeFrames(call)
   const correlationId = params.images[0]?.correlationId
   if ('code' in frames)
@@ -76,7 +74,8 @@ function requireFrameCount(count: number, { steps }: Attempt): void {
   )
 }
 
-function requireSmallFrames(frames: readonly EncodedImage[]): void {
+/** @throws ActionError IMAGE_TOO_LARGE for a frame over `sessionFrameBytesMax`. */
+export function requireSmallFrames(frames: readonly EncodedImage[]): void {
   const index = frames.findIndex(
     ({ bytes }) => Buffer.byteLength(bytes, 'base64') > sessionFrameBytesMax,
   )
