@@ -18,7 +18,8 @@ import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { keyCommands } from '../../src/cli/tenancy/commands.ts'
-import { openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { masterKeyLock, openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { sql } from '../../src/store/database.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
@@ -71,6 +72,44 @@ test('A key rotation prepared on every server keeps all subjects, including thos
   const found = await gallery.withKey(otherKey).value('svc.identify', imageParams('Bea'))
   assert.equal(found.matched, true)
 })
+
+test('A prepared rotation without a prepared key is refused, and changes nothing', async () => {
+  await using folder = await createFolder()
+  await using gallery = await startGallery({ dataDir: folder.dataDir })
+  await gallery.value('svc.enroll', imageParams('Ann'))
+  const key = await readFile(folder.file, 'utf8')
+  const rotation = runJson(folder.dataDir, keyCommands, 'rotate-master --prepared')
+  await assert.rejects(rotation, /has no prepared key.*run facegate key add-master/su)
+  assert.equal(await readFile(folder.file, 'utf8'), key)
+})
+
+test(
+  'A new master key is not added while a rotation replaces the file',
+  { skip: !isOnPostgres() && 'SQLite has one writer' },
+  async () => {
+    await using folder = await createFolder()
+    const { dataDir, file } = folder
+    await using gallery = await startGallery({ dataDir })
+    await gallery.value('svc.enroll', imageParams('Ann'))
+    const key = await readFile(file, 'utf8')
+    const { store } = gallery.database
+    const state = { hasEnded: false }
+    const adding = await store.write(async (tx) => {
+      await tx.lock(masterKeyLock, 'exclusive')
+      const added = runJson(dataDir, keyCommands, 'add-master')
+      void added.finally(() => (state.hasEnded = true)).catch(() => undefined)
+      const waiting = sql<{
+        count: number
+      }>`select count(*) as count from pg_locks where not granted`
+      for (let count = 0; count === 0 && !state.hasEnded;)
+        count = (await waiting.execute(store.db)).rows[0]?.count ?? 0
+      assert.equal(await readFile(file, 'utf8'), key)
+      return { added }
+    })
+    await adding.added
+    assert.equal((await readFile(file, 'utf8')).trim().split('\n').length, 2)
+  },
+)
 
 test('After a key rotation, a token of a liveness session still works and its reference frame can be read', async () => {
   await using folder = await createFolder()

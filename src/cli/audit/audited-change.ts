@@ -61,16 +61,16 @@ export function addCommandLineEntry(
  */
 export async function auditedFileChange<T>(
   { auditAction, ...entry }: Omit<CommandLineEntry, 'accountId'>,
-  change: () => T | Promise<T>,
+  change: (tx?: Tx) => T | Promise<T>,
 ): Promise<T> {
   if (!hasDatabase(readSettings())) return change()
   return withStore(async (store) => {
     const accountId = await findFirstAccountId(store.db)
     if (accountId === undefined) return change()
-    return auditedChange(store, auditAction, async () => ({
+    return auditedChange(store, auditAction, async ({ tx }) => ({
       ...entry,
       accountId,
-      result: await change(),
+      result: await change(tx),
     }))
   })
 }

@@ -93,6 +93,19 @@ export function newestMasterKeyId(file: string): string {
   return id
 }
 
+/**
+ * Returns the id of the newest key, to which a prepared rotation changes.
+ *
+ * @throws Error if the file has no other key: then `addMasterKey` has not prepared it.
+ */
+export function preparedMasterKeyId(file: string): string {
+  if (readMasterKeys(file).size > 1) return newestMasterKeyId(file)
+  throw new Error(
+    `${file} has no prepared key, only one master key; nothing was changed: run facegate key add-master, ` +
+      'distribute the file to every server, then run this command again',
+  )
+}
+
 /** Adds a new key, which wraps all keys from now on. @returns its id. */
 export function addMasterKey(file: string): string {
   const [id, key] = newMasterKey()

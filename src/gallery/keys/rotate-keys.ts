@@ -19,6 +19,7 @@ import {
   masterKeyLock,
   newestMasterKeyId,
   openKeyring,
+  preparedMasterKeyId,
 } from './keyring.ts'
 import { renewSubjectKey } from './subject-encryption.ts'
 import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
@@ -67,7 +68,7 @@ const renewBatchSize = 1
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeysResult> {
   const { store, masterKeyFile, isPrepared = false } = options
   const masterKeyId = isPrepared
-    ? newestMasterKeyId(masterKeyFile)
+    ? preparedMasterKeyId(masterKeyFile)
     : await store.write((tx) => addKey(tx, masterKeyFile))
   const keyring = openKeyring(masterKeyFile)
   const run = { ...options, keyring, keys: createSubjectKeys(keyring, options.nowMs) }
