@@ -18,6 +18,11 @@ const {
   FACEGATE_KEY = '',
   GROUP = '',
 } = process.env
+if (!/^[1-9]\d{0,8}$/u.test(MQTT_RECONNECT_MS)) {
+  // The MQTT library takes 0 for "never", and the bridge would end when the connection is lost.
+  console.error('MQTT_RECONNECT_MS must be a whole number of milliseconds, 1 or more')
+  process.exit(1)
+}
 /** Frames of one call. */
 const framesMax = 3
 /** Calls for one event. Afterwards the frames at the end of the event are identified once more. */

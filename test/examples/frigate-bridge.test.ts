@@ -95,10 +95,10 @@ async function startBridge(): Promise<void> {
   ended.catch(() => {})
 }
 
-function spawnBridge(brokerUrl: string): ChildProcess {
+function spawnBridge(brokerUrl: string, reconnectMs = '1'): ChildProcess {
   return spawnExample(path.join(folder, 'frigate'), 'bridge.mjs', {
     MQTT_URL: brokerUrl,
-    MQTT_RECONNECT_MS: '1',
+    MQTT_RECONNECT_MS: reconnectMs,
     FRIGATE_URL: `${frigate.url}/`,
     FRIGATE_RETRY_MS: '20',
     FACEGATE_URL: facegate.url,
@@ -259,7 +259,8 @@ test(
   },
 )
 
-test('A refused connection to the broker is repeated', { skip }, async () => {
+test('A refused connection is repeated, and a wait of 0 is invalid', { skip }, async () => {
+  assert.deepEqual(await once(spawnBridge(proxy.url, '0'), 'exit'), [1, null])
   await using broker = await startRefusingBroker()
   const refused = spawnBridge(broker.url)
   const ended = once(refused, 'exit').then(([code]) => assert.fail(`the bridge ended with ${code}`))
