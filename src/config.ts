@@ -19,6 +19,7 @@ import {
   textSetting,
 } from './lib/setting.ts'
 import { hourMs } from './lib/clock.ts'
+import { unitPriceDigitsMax } from './lib/money.ts'
 import descriptions from './lib/settings/setting-descriptions.json' with { type: 'json' }
 
 const mebibyte = 1024 * 1024
@@ -107,8 +108,8 @@ const calls = {
 } as const
 
 const billing = {
-  UNIT_PRICE_MICROS: microsSetting(1000n),
-  STARTER_CREDIT_MICROS: microsSetting(10_000_000n),
+  UNIT_PRICE_MICROS: microsSetting(1000n, unitPriceDigitsMax),
+  STARTER_CREDIT_MICROS: microsSetting(10_000_000n, 18),
 } as const
 
 const galleries = {

@@ -10,6 +10,9 @@ export const currency = 'USD'
 /** The largest amount that fits a signed 64-bit integer of the database. */
 export const microsMax: Micros = 2n ** 63n - 1n
 
+/** Digits of the price of one unit: the sums of the prices of calls must fit 64 bits. */
+export const unitPriceDigitsMax = 12
+
 /**
  * Parses an exact integer of micro-units with an optional minus sign.
  *

@@ -33,13 +33,16 @@ export function integerSetting(unit: string) {
 }
 
 /** An amount of money in millionths of the currency. */
-export function microsSetting(defaultValue: bigint): Setting<bigint> {
+export function microsSetting(defaultValue: bigint, digitsMax: number): Setting<bigint> {
   return {
     defaultValue: String(defaultValue),
-    range: 'micros, 0 or more',
+    range: `micros of up to ${digitsMax} digits`,
     schema: z
       .string()
-      .regex(/^\d{1,18}$/u, 'must be a whole number of millionths')
+      .regex(
+        new RegExp(String.raw`^\d{1,${digitsMax}}$`, 'u'),
+        `must be a whole number of millionths of up to ${digitsMax} digits`,
+      )
       .transform(BigInt),
   }
 }

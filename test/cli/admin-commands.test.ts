@@ -124,7 +124,11 @@ test('an action has the default price until its price is set; unknown actions ar
   for (const [invalid, expected] of [
     ['svc.detct --unit 1', /<action>: svc\.detct is not valid; did you mean svc\.detect\?$/u],
     ['svc.nothing --unit 1', /svc\.nothing is not valid; use svc\.analyze, .* or svc\.verify/u],
-    ['svc.detect --unit -1', /--unit must be a whole number of micros, 0 or more, not -1$/u],
+    [
+      'svc.detect --unit -1',
+      /--unit must be a whole number of micros of up to 12 digits, 0 or more, not -1$/u,
+    ],
+    ['svc.detect --unit 1000000000000', /must be a whole number of micros of up to 12 digits/u],
     ['svc.detect --unit 1.5', /--unit: 1\.5 is not an integer/u],
     ['svc.detect', /--unit was not given; pass --unit <micros>: the price of one unit$/u],
     ['', /<action> was not given: name of the action/u],

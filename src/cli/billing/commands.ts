@@ -1,11 +1,11 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { microsFrom, nameFrom, signedMicros } from '../command-line/value-kinds.ts'
+import { nameFrom, positiveMicros, signedMicros, unitPrice } from '../command-line/value-kinds.ts'
 import { required, optionalAccount, requiredProject } from '../options.ts'
 
 export const wallet = defineGroup('wallet', [
   defineCommand('wallet top-up', {
     options: {
-      amount: required('<micros>', microsFrom(1)),
+      amount: required('<micros>', positiveMicros),
       account: optionalAccount,
     },
     run: async (values) => (await import('./money.ts')).addFunds(values),
@@ -41,7 +41,7 @@ export const price = defineGroup('price', [
   defineCommand('price set', {
     arguments: { action: required('<action>', nameFrom(actionNames)) },
     options: {
-      unit: required('<micros>', microsFrom(0)),
+      unit: required('<micros>', unitPrice),
       account: optionalAccount,
     },
     run: async (values) => (await import('./money.ts')).setUnitPrice(values),

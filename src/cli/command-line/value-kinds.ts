@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { parseUtc } from '../../lib/clock.ts'
 import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
-import { type Micros, parseMicros } from '../../lib/money.ts'
+import { type Micros, parseMicros, unitPriceDigitsMax } from '../../lib/money.ts'
 import { isOrigin } from '../../lib/validation/is-origin.ts'
 import { type ChoiceList, UsageError, type ValueKind } from '../command.ts'
 import { nearestName } from './nearest-name.ts'
@@ -69,16 +69,22 @@ export const signedMicros: ValueKind<Micros> = {
   parse: (text) => parseMicros(text) || undefined,
 }
 
-/** An amount of money from a minimum on. */
-export function microsFrom(minimum: 0 | 1): ValueKind<Micros> {
-  return {
-    rule:
-      minimum === 0 ? 'a whole number of micros, 0 or more' : 'a whole number of micros above 0',
-    parse: (text) => {
-      const micros = parseMicros(text)
-      return micros >= minimum ? micros : undefined
-    },
-  }
+/** An amount of money above 0. */
+export const positiveMicros: ValueKind<Micros> = {
+  rule: 'a whole number of micros above 0',
+  parse: (text) => {
+    const micros = parseMicros(text)
+    return micros > 0n ? micros : undefined
+  },
+}
+
+/** The price of one unit. */
+export const unitPrice: ValueKind<Micros> = {
+  rule: `a whole number of micros of up to ${unitPriceDigitsMax} digits, 0 or more`,
+  parse: (text) => {
+    const micros = parseMicros(text)
+    return micros >= 0n && text.length <= unitPriceDigitsMax ? micros : undefined
+  },
 }
 
 /** A whole number in a range. */

@@ -8,7 +8,7 @@ import {
   orDefault,
   originsOrNone,
   keyName,
-  microsFrom,
+  positiveMicros,
   projectName,
   share,
   wholeNumber,
@@ -94,7 +94,7 @@ export const project = defineGroup('project', [
     arguments: { name: required('<name>', projectName) },
     options: {
       gallery: withDefault('<isolated|shared>', galleryModes, 'isolated'),
-      budget: optional('<micros>', microsFrom(1)),
+      budget: optional('<micros>', positiveMicros),
       billing,
       account: optionalAccount,
     },

@@ -3,7 +3,7 @@ import { allActions } from '../../../actions/all-actions.ts'
 import { allocate, topUp, topUpOnce } from '../../../billing/ledger.ts'
 import { HttpError } from '../../../lib/errors.ts'
 import { topUpConfirmationMicros } from '../../../lib/limits/money-limits.ts'
-import { currency, formatAmount, microsMax } from '../../../lib/money.ts'
+import { currency, formatAmount, microsMax, unitPriceDigitsMax } from '../../../lib/money.ts'
 import { findBalance } from '../../../store/billing/balances.ts'
 import type { Database } from '../../../store/schema.ts'
 import { listPrices, removePrice, setPrice } from '../../../store/billing/prices.ts'
@@ -158,7 +158,8 @@ export const setUnitPrice = defineWrite('/money/prices/:action', {
   body: z.strictObject({
     unitMicros: z
       .string()
-      .regex(/^\d{1,15}$/u, 'must be a whole number of millionths')
+      .regex(/^\d+$/u, 'must be a whole number of millionths')
+      .max(unitPriceDigitsMax)
       .nullable()
       .describe(texts.walletAndBudgets.unitMicros),
   }),
