@@ -29,7 +29,8 @@ export function AuditPage() {
   )
   const users = useApiQuery('/users')
   const actions = useApiQuery('/audit/actions')
-  const kind = filters.kind ?? 'changes'
+  // An action limits the list on its own: entries of the playground are no changes.
+  const kind = filters.kind ?? (filters.auditAction === undefined ? 'changes' : 'all')
   const listFilters = { ...filters, kind: kind === 'all' ? undefined : kind }
   const query = useApiQuery('/audit', { query: { ...listFilters, cursor, sort, limit } })
   const count = useApiQuery('/audit', { query: { ...listFilters, ...countOnly } })

@@ -92,11 +92,12 @@ function pageOfEntries(tx: ReadTx, filter: AuditFilter) {
   // The index of the step is used: entries of a user and an action are found by the user.
   const ofUser = userId !== undefined || kind === 'commandLine'
   const action = ofUser ? withoutIndex('auditAction') : sql.ref<string>('auditAction')
+  const ofKind = auditAction === undefined ? action : withoutIndex('auditAction')
   let query = tx.build.selectFrom('auditLog').where('accountId', '=', accountId)
   if (userId !== undefined) query = query.where('userId', userId === null ? 'is' : '=', userId)
   if (auditAction !== undefined) query = query.where(action, '=', auditAction)
-  else if (kind === 'playground') query = query.where(action, 'in', playgroundActions)
-  else if (kind === 'changes') query = query.where(action, 'not in', playgroundActions)
+  if (kind === 'playground') query = query.where(ofKind, 'in', playgroundActions)
+  if (kind === 'changes') query = query.where(ofKind, 'not in', playgroundActions)
   if (kind === 'commandLine')
     query = query
       .where(userId === undefined ? sql.ref('userId') : withoutIndex('userId'), 'is', null)
