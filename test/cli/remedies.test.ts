@@ -88,7 +88,7 @@ test('a damaged database and a full disk are reported without a text of SQLite o
   assert.match(describeError(sqlite(14 | (1 << 8))), /^the database file cannot be opened/u)
   assert.equal(describeError(sqlite(1)), 'malformed')
   const write = Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC', syscall: 'write' })
-  assert.equal(describeError(write), 'a file cannot be written: the disk is full')
+  assert.equal(describeError(write), 'a file cannot be written: the disk is full; free space on it')
 })
 
 test('an installed recognizer without a similarity table ends with the command that creates it', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { backup, restore } from '../../src/cli/database/commands.ts'
+import { deniedMountReason } from '../support/packaging/image.ts'
+import { rootDir } from '../support/paths.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { tamperWithSqlite } from '../support/database/tamper.ts'
@@ -34,6 +37,7 @@ test('A restore that fails leaves nothing behind, and the next one removes what 
     [`--from ${copy} --deletions ${records}`, /line 1 of .* is not a deletion record/u],
     [`--from ${records} --deletions none`, /file is not a database/u],
     [`--from ${copy}.missing --deletions none`, /there is no copy .*\.missing/u],
+    [`--from /dev/null --deletions none`, /\/dev\/null is not a file/u],
   ] as const
   for (const [options, reason] of failures) {
     await assert.rejects(restoreTo(options), reason)
@@ -48,6 +52,40 @@ test('A restore that fails leaves nothing behind, and the next one removes what 
     ['facegate.db'],
   )
 })
+
+/** Runs a command of the project in a namespace with a disk of 64 KiB at `folder`. */
+function runOnSmallDisk(folder: string, args: readonly string[], environment: object): string {
+  const script = 'mount -t tmpfs -o size=64k none "$0" && exec "$@"'
+  const command = [process.execPath, path.join(rootDir, 'src/cli/main.ts'), ...args]
+  const { stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', script, folder, ...command], {
+    env: { ...process.env, DATABASE_URL: '', ...environment },
+    encoding: 'utf8',
+  })
+  return stderr
+}
+
+test(
+  'A backup or a restore on a full disk names its target',
+  { skip: deniedMountReason() },
+  async () => {
+    await using folders = await createFolders()
+    const { dataDir, copy } = folders
+    const file = path.join(dataDir, 'master.key')
+    await (await startGallery({ dataDir }))[Symbol.asyncDispose]()
+    await runJson(dataDir, backup, `--to ${copy}`)
+    const disk = path.join(dataDir, 'disk')
+    await mkdir(disk)
+    const full = 'the disk is full; free space on it\n'
+    const target = path.join(disk, 'copy.db')
+    const environment = { DATA_DIR: dataDir, MASTER_KEY_FILE: file }
+    const failure = runOnSmallDisk(disk, ['backup', '--to', target], environment)
+    assert.equal(failure, `facegate: ${target} cannot be created: ${full}`)
+    const restored = path.join(disk, 'restoring', 'facegate.db')
+    const args = ['restore', '--from', copy, '--deletions', 'none']
+    const refused = runOnSmallDisk(disk, args, { ...environment, DATA_DIR: disk })
+    assert.equal(refused, `facegate: ${restored} cannot be written: ${full}`)
+  },
+)
 
 /** Copies a running service's files that SQLite keeps beside a database, as a crash leaves them. */
 async function keepLogFiles(dataDir: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -120,6 +120,8 @@ function requireNoDatabase(target: string): void {
 /** @throws Error if the copy does not exist, or may lack the writes in a log beside it. */
 function requireSingleFile(from: string): void {
   if (!existsSync(from)) throw new Error(`there is no copy ${from}`)
+  if (!statSync(from).isFile())
+    throw new Error(`${from} is not a file, which a copy must be: write it to a file first`)
   const beside = existingDatabaseFiles(from).filter((file) => file !== from)
   if (beside.length > 0)
     throw new Error(

@@ -6,14 +6,14 @@ const systemFailures: Readonly<Record<string, string>> = {
   ENOTDIR: 'is not a folder, or a part of its path is a file',
   EISDIR: 'is a folder, but a file is needed',
   EEXIST: 'exists already',
-  ENOSPC: 'cannot be written: the disk is full',
+  ENOSPC: 'cannot be written: the disk is full; free space on it',
   EROFS: 'cannot be written: the file system is read-only',
 }
 
 /** The plain form of the failures of SQLite, by the low byte of their code. */
 const databaseFailures: Readonly<Record<number, string>> = {
   11: 'the database file is damaged; use an intact copy (facegate restore)',
-  13: 'the disk is full',
+  13: 'the disk is full; free space on it',
   14: 'the database file cannot be opened; it must be a file that this user may write',
   26: 'the database file is not a database; use an intact copy (facegate restore)',
 }
@@ -27,6 +27,8 @@ export function describeError(error: unknown): string {
     return `this user may not open port ${String(error.port)}; set PORT to 1024 or higher`
   const failure = systemFailures[String(error.code)]
   if (failure === undefined) return error.message
+  // A copy fails because the disk of its target is full.
+  if (error.code === 'ENOSPC' && 'dest' in error) return `${String(error.dest)} ${failure}`
   // A failure of an open file has no path.
   return `${'path' in error ? String(error.path) : 'a file'} ${failure}`
 }

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { chmod, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { describeError } from '../../lib/observability/describe-error.ts'
 import { databaseFile } from './database-files.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function backupSqlite(dataDir: string, file: string): Promise<void>
     await publishBackup(unfinished, file)
   } catch (error) {
     await rm(unfinished, { force: true })
-    throw error
+    throw new Error(`${file} cannot be created: ${describeError(error)}`, { cause: error })
   } finally {
     source.close()
   }

@@ -22,7 +22,7 @@ export const imageSkipReason: string | undefined =
     : 'an image is built and started as root'
 
 /** Returns the reason if root may not mount here, for example in a container without privileges. */
-function deniedMountReason(): string | undefined {
+export function deniedMountReason(): string | undefined {
   const probe = ['--mount', 'sh', '-c', 'mount -t tmpfs none /mnt']
   return spawnSync('unshare', probe).status === 0 ? undefined : 'this machine permits no mounts'
 }
