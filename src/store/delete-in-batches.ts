@@ -54,12 +54,21 @@ export function isInBatch(
     where total <= ${sql.lit(batchBytes)} or total = bytes)`
 }
 
-/** Deletes the rows of one batch. @returns the number. */
+/**
+ * Deletes the rows of one batch. The subjects of a response are deleted with its attempt, which counts
+ * as one row for each of them.
+ *
+ * @returns the number, without subjects.
+ */
 export async function deleteBatch(
   tx: Tx,
   table: keyof typeof batchTables,
   condition: RawBuilder<boolean>,
 ): Promise<number> {
-  const query = tx.build.deleteFrom(table).where(isInBatch(tx, table, condition))
+  const isFirst = sql`("projectId", "requestId") in (select "projectId", "requestId" from attempts
+    left join "responseSubjects" using ("projectId", "requestId")
+    where ${condition} limit ${sql.lit(batchRows)})`
+  const isDeleted = table === 'attempts' ? sql<boolean>`${isFirst} and ${condition}` : condition
+  const query = tx.build.deleteFrom(table).where(isInBatch(tx, table, isDeleted))
   return (await tx.run(query.returning(sql<1>`1`.as('deleted')))).length
 }

@@ -68,6 +68,30 @@ export const removedDataContract = {
     assert.equal(await store.read((tx) => queries.hasRemainingRows(tx, projectId)), false)
   },
 
+  'a batch of calls ends with the call that has the 500th subject of their responses': async ({
+    store,
+    project: { projectId },
+    keyId,
+  }: StoreFixture) => {
+    const call = { projectId, keyId, action: 'svc.identify', fingerprint: Buffer.alloc(32) }
+    const done = { state: 'done', code: 'OK', token: 't', reservedMicros: 0n } as const
+    for (const [index, names] of [250, 250, 1, 0, 499, 1000].entries())
+      await store.write(async ({ build, run }) => {
+        const ids = { projectId, requestId: `r${index}` }
+        const times = { deadlineMs: 0, windowStartMs: nowMs + index }
+        await run(build.insertInto('attempts').values({ ...call, ...done, ...times, ...ids }))
+        if (names === 0) return
+        const rows = Array.from({ length: names }, (_, subject) => ({
+          ...ids,
+          subjectId: `s-${subject}`,
+        }))
+        await run(build.insertInto('responseSubjects').values(rows))
+      })
+    const remove = () => store.write((tx) => queries.deleteExpiredAttempts(tx, nowMs + 9))
+    const counts = [await remove(), await remove(), await remove(), await remove()]
+    assertSameValues(counts, [2, 3, 1, 0])
+  },
+
   'subjects with removed data are marked until their key is replaced': async (
     fixture: StoreFixture,
   ) => {
