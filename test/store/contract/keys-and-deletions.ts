@@ -267,7 +267,7 @@ export const keysAndDeletionsContract = {
       const times = { reservedMicros: 0n, deadlineMs: 0, state: 'done', code: 'OK' } as const
       const values = { ...other, ...times, projectId, response: Buffer.alloc(10) }
       // The limit of a step is between two calls that began at the same time.
-      const rows = Array.from({ length: 5200 }, (_, number) => ({
+      const rows = Array.from({ length: 1040 }, (_, number) => ({
         ...values,
         requestId: `r${number}`,
         windowStartMs: 1000 + Math.floor((number + 1) / 2),
@@ -282,15 +282,15 @@ export const keysAndDeletionsContract = {
         return store.read(job)
       }
       const find = (bytesMax: number) => queries.findExcess({ ...store, read }, projectId, bytesMax)
-      assert.equal(await find(52_000), undefined)
+      assert.equal(await find(10_400), undefined)
       // Two steps, and one that finds nothing.
       assert.equal(reads, 3)
-      assert.equal(await find(51_999), 1000)
-      // 5001 calls began at or after 1100.
-      assert.equal(await find(50_010), 1099)
-      assert.equal(await find(50_009), 1100)
+      assert.equal(await find(10_399), 1000)
+      // 1001 calls began at or after 1020.
+      assert.equal(await find(10_010), 1019)
+      assert.equal(await find(10_009), 1020)
       const step = { projectId, beforeMs: 9999, restBytes: 0 }
       const [sum] = await store.read((tx) => queries.addStoredBytes(tx, step))
-      assertSameValues({ ...sum }, { firstMs: 1100, bytes: 50_010, excessMs: 3600 })
+      assertSameValues({ ...sum }, { firstMs: 1020, bytes: 10_010, excessMs: 1520 })
     },
 }
