@@ -19,6 +19,29 @@ export async function deleteInBatches(
   }
 }
 
+/**
+ * A transaction would change too many rows of one subject. `step` changes some of them in a separate
+ * transaction, and returns whether few are left.
+ */
+export class ManyRowsError extends Error {
+  step: (tx: Tx) => Promise<boolean> = async () => true
+}
+
+/**
+ * Runs a transaction. After `ManyRowsError` it is rolled back, and runs again after the steps. It then
+ * changes the rows that were stored since.
+ */
+export async function withFewRows<T>(write: Store['write'], transact: () => Promise<T>) {
+  for (;;) {
+    try {
+      return await transact()
+    } catch (error) {
+      if (!(error instanceof ManyRowsError)) throw error
+      while (!(await write(error.step)));
+    }
+  }
+}
+
 /** The keys of tables, and their columns that can be large. */
 const batchTables = {
   attempts: { key: ['projectId', 'requestId'], large: ['response', 'scrubbed'] },

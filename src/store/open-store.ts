@@ -1,6 +1,6 @@
 import { bindJobToCall, bindToCall, withSpan } from '../lib/observability/call-trace.ts'
 import type { Store, StoreLocation, StoreOptions } from './database.ts'
-import { withFewResponses } from './gate/stored-responses.ts'
+import { withFewRows } from './delete-in-batches.ts'
 
 /**
  * Opens a database and migrates it to the current schema.
@@ -44,11 +44,11 @@ function traceStore(store: Store): Store {
     settleCall: (input) =>
       withSpan('database.write', () => settleCall(input), { operation: 'settleCall' }),
     write: (job) =>
-      withFewResponses(write, () =>
+      withFewRows(write, () =>
         withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
       ),
     runExclusive: (job) =>
-      withFewResponses(write, () =>
+      withFewRows(write, () =>
         withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
       ),
     read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),

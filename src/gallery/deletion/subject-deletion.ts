@@ -5,7 +5,10 @@ import type { ReadTx, Store, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { type DeletionRecord, addDeletion } from '../../store/gallery/deletions.ts'
 import { findSubjectFaces, removeFaces } from '../../store/gallery/faces.ts'
-import { limitByMatches } from '../../store/gallery/feedback/match-verdicts.ts'
+import {
+  limitByMatches,
+  removeCountedVerdicts,
+} from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
@@ -73,6 +76,7 @@ export async function eraseSubject(
   { subjectId, galleryId }: Pick<SubjectRow, 'subjectId' | 'galleryId'>,
 ): Promise<number> {
   await scrubResponses(tx, subjectId)
+  await removeCountedVerdicts(tx, subjectId)
   const faceIds = (await findSubjectFaces(tx, subjectId)).map(({ faceId }) => faceId)
   const sequence = await recordGalleryChange(tx, {
     galleryId,

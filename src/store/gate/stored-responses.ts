@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
-import { batchBytes, deleteBatch, isInBatch } from '../delete-in-batches.ts'
+import { ManyRowsError, batchBytes, deleteBatch, isInBatch } from '../delete-in-batches.ts'
 import type { CallRow } from '../schema.ts'
 
 /** Responses per transaction: those of a camera that matches one person for a day take seconds. */
@@ -9,60 +9,20 @@ const scrubRowsMax = 100
 /** The bytes of the responses that a deletion replaces itself. It can delete several subjects. */
 const deletionBytesMax = batchBytes / 16
 
-/** More stored responses name a subject than one transaction replaces. */
-class ManyResponsesError extends Error {
-  subjectId = ''
-}
-
 /**
  * Replaces the stored responses that name the subject by their versions without subjects, in the
  * transaction that deletes it.
  *
- * @throws Error for `withFewResponses` if they are too many for one transaction.
+ * @throws ManyRowsError if they are too many for one transaction.
  */
 export async function scrubResponses(tx: Tx, subjectId: string): Promise<void> {
-  const isEnd = await scrubBatch(tx, subjectId, { bytesMax: deletionBytesMax, rowsMin: 0 })
-  if (!isEnd) throw Object.assign(new ManyResponsesError(), { subjectId })
+  if (await scrubBatch(tx, subjectId, deletionBytesMax)) return
+  const step = (own: Tx) => scrubBatch(own, subjectId, batchBytes)
+  throw Object.assign(new ManyRowsError(), { step })
 }
 
-/**
- * Runs a transaction, which can delete subjects. If too many stored responses name one of them, it is
- * rolled back, and runs again after these are replaced in separate transactions. It then replaces those
- * that were stored since.
- */
-export async function withFewResponses<T>(
-  write: Store['write'],
-  transact: () => Promise<T>,
-): Promise<T> {
-  for (;;) {
-    try {
-      return await transact()
-    } catch (error) {
-      if (!(error instanceof ManyResponsesError)) throw error
-      const limits = { bytesMax: batchBytes, rowsMin: 1 }
-      while (!(await write((tx) => scrubBatch(tx, error.subjectId, limits))));
-    }
-  }
-}
-
-type BatchLimits = { readonly bytesMax: number; readonly rowsMin: number }
-
-/** Returns the first rows that have at most `bytesMax` together, but at least `rowsMin`. */
-function takeBytes<Row extends { readonly bytes: number }>(
-  rows: readonly Row[],
-  { bytesMax, rowsMin }: BatchLimits,
-): readonly Row[] {
-  let total = 0
-  const end = rows.findIndex(({ bytes }, index) => (total += bytes) > bytesMax && index >= rowsMin)
-  return end < 0 ? rows : rows.slice(0, end)
-}
-
-/** Replaces a batch of responses. @returns whether no further one names the subject. */
-async function scrubBatch(
-  { build, run }: Tx,
-  subjectId: string,
-  limits: BatchLimits,
-): Promise<boolean> {
+/** Replaces responses of a subject up to a size, but at least one. @returns whether none is left. */
+async function scrubBatch({ build, run }: Tx, subjectId: string, bytesMax: number) {
   const bytes = sql<number>`coalesce(octet_length(response), 0) + coalesce(octet_length(scrubbed), 0)`
   const named = await run(
     build
@@ -78,7 +38,9 @@ async function scrubBatch(
       .orderBy('names.requestId')
       .limit(scrubRowsMax),
   )
-  const batch = takeBytes(named, limits)
+  let total = 0
+  const end = named.findIndex((row, index) => (total += row.bytes) > bytesMax && index > 0)
+  const batch = end < 0 ? named : named.slice(0, end)
   if (batch.length > 0) {
     const ids = batch.map(({ projectId, requestId }) => sql`(${projectId}, ${requestId})`)
     const isOfBatch = sql<boolean>`("projectId", "requestId") in (values ${sql.join(ids)})`

@@ -65,3 +65,16 @@ test('The deletion of a project deletes its confirmed matches in a shared galler
   await runJson(gallery.dataDir, projectCommands, `delete ${projectId} --yes`)
   assert.deepEqual(batches, [500, 100])
 })
+
+test('The deletion of a subject deletes its confirmed matches in batches before it', async () => {
+  await using gallery = await startGallery()
+  const { project, ...client } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId } = project
+  const subjectId = await enrollPerson(client, 'Ann')
+  await addConfirmedMatches(gallery.database.store, { projectId, subjectId }, 600)
+  const batches: number[] = []
+  using _recording = recordDeletions('matchVerdicts', (count) => batches.push(count))
+  await client.value('svc.deleteSubject', { subjectId })
+  assert.deepEqual(batches, [500, 500, 100], 'the first one is rolled back')
+  assert.equal(await client.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
+})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { withFewRows } from '../../../src/store/delete-in-batches.ts'
 import { chargeCall } from '../../support/billing/charge-call.ts'
 import { queries } from './tracked-queries.ts'
 import {
@@ -223,7 +224,7 @@ export const keysAndDeletionsContract = {
       .execute()
     assert.equal(replaced.length, 250)
     const otherError = new Error('another error')
-    const failed = queries.withFewResponses(store.write, () => Promise.reject(otherError))
+    const failed = withFewRows(store.write, () => Promise.reject(otherError))
     await assert.rejects(failed, otherError)
   },
 

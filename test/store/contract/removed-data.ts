@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ReadTx } from '../../../src/store/database.ts'
+import type { MatchVerdictRow } from '../../../src/store/gallery-schema.ts'
+import { recordDeletions } from '../../support/database/record-redactions.ts'
 import { queries } from './tracked-queries.ts'
 import {
   assertSameValues,
@@ -91,6 +93,32 @@ export const removedDataContract = {
     const counts = [await remove(), await remove(), await remove(), await remove()]
     assertSameValues(counts, [2, 3, 1, 0])
   },
+
+  'the counted verdicts of a subject are deleted in batches, and those that have an effect are not':
+    async (fixture: StoreFixture) => {
+      const { store, project } = fixture
+      const { projectId } = project
+      await createProjectGallery(fixture)
+      await enrollSubject(fixture, 's-1')
+      const call = { projectId, galleryId: projectId, subjectId: 's-1', modelId: 'active' }
+      const times = { matchedAtMs: nowMs, expiresAtMs: null, resultIndex: 0, faceIndex: 0 }
+      const row = { ...call, ...times, ciphertext: null, verdict: 'confirmed' } as const
+      const rows: MatchVerdictRow[] = Array.from({ length: 600 }, (_, index) => {
+        return { ...row, requestId: `call-${index}`, verdictId: `v-${index}` }
+      })
+      const denial = { requestId: 'denied', verdictId: 'denied', verdict: 'denied' } as const
+      rows.push({ ...row, ...denial, ciphertext })
+      await store.write((tx) => tx.run(tx.build.insertInto('matchVerdicts').values(rows)))
+      const batches: number[] = []
+      using _recording = recordDeletions('matchVerdicts', (count) => batches.push(count))
+      await store.write((tx) => queries.removeCountedVerdicts(tx, 's-1'))
+      assertSameValues(batches, [500, 500, 100], 'the first one is rolled back')
+      const kept = await store.read((tx) => queries.findSubjectMatches(tx, 's-1'))
+      assertSameValues(
+        kept.map(({ verdictId }) => verdictId),
+        ['denied'],
+      )
+    },
 
   'subjects with removed data are marked until their key is replaced': async (
     fixture: StoreFixture,

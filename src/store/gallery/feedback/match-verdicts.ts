@@ -1,4 +1,5 @@
 import { type ReadTx, type Tx, sql } from '../../database.ts'
+import { ManyRowsError, batchRows, deleteBatch } from '../../delete-in-batches.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
 import { endOldest } from '../duplicates/subject-merges.ts'
 
@@ -166,6 +167,14 @@ export async function moveVerdicts({ build, run }: Tx, { from, to, verdictIds }:
     await run(move.where('verdictId', 'in', verdictIds.slice(start, start + idsPerStatement)))
   const flag = build.updateTable('subjects').set({ hasDenials: denialFlag })
   await run(flag.where('subjectId', 'in', [from, to]))
+}
+
+/** Deletes the verdicts of a subject that are only counted. @throws ManyRowsError if more are left. */
+export async function removeCountedVerdicts(tx: Tx, subjectId: string): Promise<void> {
+  const isCounted = sql<boolean>`"subjectId" = ${subjectId} and verdict is not null
+    and ciphertext is null`
+  const step = async (own: Tx) => (await deleteBatch(own, 'matchVerdicts', isCounted)) < batchRows
+  if (!(await step(tx))) throw Object.assign(new ManyRowsError(), { step })
 }
 
 export type VerdictFilter = {
