@@ -57,9 +57,10 @@ export async function addEvent(
   const receivers = webhookIds
     ? sql`"webhookId" in (${sql.join(webhookIds)})`
     : sql`"projectId" = ${projectId} and events like ${`%"${type}"%`}`
-  const isFull = sql<boolean>`(select count(*) from (select 1 from "webhookDeliveries" d
-    where d."webhookId" = webhooks."webhookId" and d.state = 'pending' limit ${outboxMax}) full_box)
-    >= ${outboxMax}`
+  // The order is that of the index: PostgreSQL would read the deliveries of all webhooks instead.
+  const isFull = sql<boolean>`(select 1 from "webhookDeliveries" d
+    where d."webhookId" = webhooks."webhookId" and d.state = 'pending'
+    order by d."dueAtMs" limit 1 offset ${outboxMax - 1}) is not null`
   const source = tx.build
     .selectFrom('webhooks')
     .select([

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { countTransfers, findTransfers } from '../../../src/store/billing/ledger-transfers.ts'
-import type { ReadTx } from '../../../src/store/database.ts'
+import type { ReadTx, Tx } from '../../../src/store/database.ts'
 import { countLoggedCalls, searchCalls } from '../../../src/store/gate/calls.ts'
 import type { ListSource } from '../../../src/store/lists.ts'
 import { queryBuilder } from '../../../src/store/postgres/connection/kysely-driver.ts'
+import { addEvent } from '../../../src/store/webhooks/events.ts'
 import { createMigratedDatabase } from '../../support/database/engine.ts'
 import { postgresSkipReason } from '../../support/database/postgres-server.ts'
 
@@ -29,6 +30,11 @@ const statements = [
       "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
     select 'budget:' || "projectId", i, 'charge', 'budget:' || "projectId", 'revenue', 1,
       i, "projectId", i::text, 0, decode(repeat('00', 32), 'hex') from rows`,
+  `insert into webhooks ("webhookId", "projectId", url, events, "createdAtUtc")
+    select 'w' || i, 'p' || i, '', '["key.expiring"]', '' from generate_series(0, 1) i`,
+  `insert into "webhookDeliveries" ("eventId", "webhookId", "projectId", type, data,
+      "createdAtMs", "queuedAtMs")
+    select 'e' || i, 'w0', 'p0', 'key.expiring', '{}', i, i from generate_series(1, 30000) i`,
   'analyze',
 ]
 
@@ -40,16 +46,16 @@ type PlanNode = {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** The number of calls and transfers that a plan read. */
+/** The number of calls, transfers and deliveries that a plan read. */
 function rowsRead(node: PlanNode): number {
-  const isLarge = /^calls|^ledgerTransfers$/u.test(node['Relation Name'] ?? '')
+  const isLarge = /^calls|^ledgerTransfers$|^webhookDeliveries$/u.test(node['Relation Name'] ?? '')
   const rows = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
   const below = (node.Plans ?? []).map(rowsRead).reduce((sum, count) => sum + count, 0)
   return below + (isLarge ? rows * node['Actual Loops'] : 0)
 }
 
 test(
-  'PostgreSQL reads the rows of a page or of a count only, however many an account has',
+  'PostgreSQL reads only the rows of a page, of a count or of an outbox, however many there are',
   skipOptions,
   async () => {
     await using database = await createMigratedDatabase()
@@ -58,7 +64,10 @@ test(
     await using _ = { [Symbol.asyncDispose]: () => client.end() }
     await client.query(`select set_config('facegate.account', '*', false)`)
     for (const statement of statements) await client.query(statement)
-    const countReads = async (work: (source: ListSource) => Promise<unknown>) => {
+    const countReads = async (
+      work: (source: ListSource) => Promise<unknown>,
+      accountId = 'a0',
+    ): Promise<number> => {
       let read = 0
       const run = async <Row>(query: Parameters<ReadTx['run']>[0]): Promise<readonly Row[]> => {
         const { sql, parameters } = query.compile()
@@ -70,7 +79,7 @@ test(
         return []
       }
       const tx = { build: queryBuilder, run: run as ReadTx['run'] }
-      await client.query(`begin; select set_config('facegate.account', 'a0', true)`)
+      await client.query(`begin; select set_config('facegate.account', '${accountId}', true)`)
       await work({ read: async (job) => job(tx), isShared: true })
       await client.query('rollback')
       return read
@@ -99,5 +108,12 @@ test(
       assert.ok(page > 0 && page < 150, `a page of transfers: ${page}`)
       assert.ok(count > 0 && count < 10_100, `a count of transfers: ${count}`)
     }
+    const event = { projectId: 'p1', type: 'key.expiring', data: {}, atMs: 1 } as const
+    const added = await countReads(
+      (source) => source.read((tx) => addEvent(tx as Tx, event, { outboxMax: 10_000 })),
+      'a1',
+    )
+    // The pending deliveries of the other account are not read for an event of this one.
+    assert.ok(added > 0 && added < 10, `an event: ${added}`)
   },
 )
