@@ -59,6 +59,8 @@ function report(
   if (!summary) return `${dataDir} was moved to ${to} at ${completedAtUtc}; there is nothing to do`
   const { expired, addedRows, copyMs, compareMs, comparisons, checks } = summary
   const rows = comparisons.reduce((sum, comparison) => sum + comparison.rows, 0)
+  const hasRate = addedRows > 0 && copyMs > 0
+  const rate = hasRate ? ` (${Math.round((addedRows * 1000) / copyMs)} rows/s)` : ''
   const parts = [
     formatRows(comparisons, {
       table: 'table',
@@ -72,7 +74,7 @@ function report(
       'of the new ledger': 'detail',
     }),
     `${rows} rows are equal in both databases: ${addedRows} were copied in ${seconds(copyMs)}` +
-      `${formatRate(addedRows, copyMs)}, and all were compared in ${seconds(compareMs)}.`,
+      `${rate}, and all were compared in ${seconds(compareMs)}.`,
     ...(expired > 0 ? [`Calls interrupted with the server, not charged: ${expired}`] : []),
     'Start every server with DATABASE_URL now, and give each of them the same master key file.\n' +
       `Without it no template can be decrypted:\n\n  ${masterKeyFile}\n\n` +
@@ -84,10 +86,6 @@ function report(
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`
-}
-
-function formatRate(rows: number, ms: number): string {
-  return rows > 0 && ms > 0 ? ` (${Math.round((rows * 1000) / ms)} rows/s)` : ''
 }
 
 function formatJson({ summary, ...result }: MoveResult, masterKeyFile: string): string {
