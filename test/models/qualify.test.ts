@@ -143,18 +143,22 @@ test(
     const refused = await runCli(['models', 'use', 'builtin+mine'], { DATA_DIR: dataDir })
     assert.match(refused.err, /builtin\+mine\/mine has no similarity table yet/u)
     const calibrate = ['--models', 'builtin+mine', '--calibrate', pack]
-    const both = await runCli(['evaluate', 'verification', people, ...calibrate], {
-      DATA_DIR: dataDir,
-      VISION_WORKERS: '1',
-    })
+    const calibrateBoth = () =>
+      runCli(['evaluate', 'verification', people, ...calibrate], {
+        DATA_DIR: dataDir,
+        VISION_WORKERS: '1',
+      })
+    const both = await calibrateBoth()
     assert.equal(both.code, 0, both.err)
     assert.match(both.err, /FMR 1e-3: score .*, on held-out people/u)
+    assert.doesNotMatch(both.err, /created the cohort/u)
     const [after] = JSON.parse(await readFile(path.join(pack, 'pack.json'), 'utf8')).models
     const { withBuiltin, ...alone } = after.decoding
     assert.deepEqual(alone, model.decoding, 'the recognizer alone stays as it is')
     assert.equal(withBuiltin.cohort.mixtures, mixtureCount)
     const { size } = await stat(path.join(pack, withBuiltin.cohort.file))
     assert.equal(size, 2 * 128 * mixtureCount, 'mixtures of an earlier calibration are not added')
+    assert.match((await calibrateBoth()).err, /the people whose pictures created the cohort/u)
     for (const command of ['use', 'verify'])
       assert.equal((await runCli(['models', command, 'mine'], { DATA_DIR: dataDir })).code, 0)
     const used = await runCli(['models', 'use', 'builtin+mine'], { DATA_DIR: dataDir })

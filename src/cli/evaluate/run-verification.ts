@@ -111,11 +111,16 @@ function packToCalibrate(recognizer: ModelSet['recognizer'], calibrate: string |
  */
 async function calibratePack(pack: InstalledModel, source: string, result: VerificationResult) {
   const calibrationSet = calibrationSetOf(source, result.report)
-  const { dimensions } = requireRecognizerDecoding(pack.model)
+  const { dimensions, ...decoding } = requireRecognizerDecoding(pack.model)
   const { corrected } = result.scores
   // Few people cannot be mixed to a cohort.
   requireImpostorPairs(corrected.impostor.length)
   if (isCalibrated(pack)) {
+    if ((pack.withBuiltin ? decoding.withBuiltin : decoding)?.cohort?.mixtures)
+      console.error(
+        'WARNING: the people whose pictures created the cohort have lower scores: if these are their ' +
+          'pictures, other people match more often than the table states; pass pictures of other people',
+      )
     await write(pack, {
       calibration: buildCalibration(corrected, result.identical, calibrationSet),
     })
