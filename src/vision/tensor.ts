@@ -35,23 +35,16 @@ export function appendMirror(tensor: Float32Array, width: number): Float32Array 
   return batch
 }
 
-/** A whole frame as the input of a detector. */
-export type Letterbox = {
-  readonly tensor: Float32Array
-  /** Frame px per input px. The two differ slightly, because the scaled sides are rounded. */
-  readonly scaleX: number
-  readonly scaleY: number
-}
-
 /**
  * Places the whole frame, with its proportions kept, in the top left corner of the model's input. The
- * rest is black. Stretching the frame to the input instead, as `human` does, costs recall.
+ * rest is black. Stretching the frame to the input instead, as `human` does, costs recall. The scales
+ * are frame px per input px; the two differ slightly, because the scaled sides are rounded.
  */
 export function letterbox(
   { frame, levelForScale }: ImagePyramid,
   input: NetworkInput,
   scale = fitScale(frame, input),
-): Letterbox {
+) {
   const size = scaleSize(frame, scale)
   const tensor = blackInput(input)
   placeCrop(resizeToInput(levelForScale(scale), size, input), tensor, input)

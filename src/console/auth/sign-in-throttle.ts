@@ -15,12 +15,7 @@ export type SignInThrottle = ReturnType<typeof createSignInThrottle>
 /** The typed name; a user with this name need not exist. */
 type SignInAttempt = PasswordSource & { readonly nameKey: string }
 
-export type StartedAttempt = {
-  /** The password was correct: clears the failures of this name at this network. */
-  readonly succeed: () => void
-  /** The password was not checked: the attempt does not count. */
-  readonly withdraw: () => void
-}
+export type StartedAttempt = ReturnType<SignInThrottle['startAttempt']>
 
 /** Failed attempts without a wait: for one name from one network. */
 const freeAttemptsPerName = 5
@@ -56,7 +51,7 @@ export function createSignInThrottle(clock: Clock) {
      *
      * @throws HttpError 429 with Retry-After.
      */
-    startAttempt: ({ nameKey, clientIp, isKnownAddress }: SignInAttempt): StartedAttempt => {
+    startAttempt: ({ nameKey, clientIp, isKnownAddress }: SignInAttempt) => {
       const network = networkOf(clientIp)
       const nameOfNetwork = `${network} ${nameKey}`
       const anyNetwork = `* ${nameKey}`
@@ -67,8 +62,10 @@ export function createSignInThrottle(clock: Clock) {
       const undo = [nameOfNetwork, network, anyNetwork].map(failures.add)
       const withdraw = (): void => undo.forEach((undoOne) => undoOne())
       return {
+        /** The password was not checked: the attempt does not count. */
         withdraw,
-        succeed: () => {
+        /** The password was correct: clears the failures of this name at this network. */
+        succeed: (): void => {
           withdraw()
           failures.clear(nameOfNetwork)
         },

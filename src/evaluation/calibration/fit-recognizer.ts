@@ -13,18 +13,7 @@ import { combineTemplates, splitTemplate } from '../../vision/embed/combine-reco
 import { seededRandom } from '../../lib/random/seeded-random.ts'
 
 /** The cohort and the calibration that an installed recognizer needs before it can be used. */
-export type RecognizerFit = {
-  /** Mixtures of all people of the set, then the added rows: rows × dimensions. */
-  readonly cohort: Float32Array
-  /** How many of the rows are mixtures. */
-  readonly mixtures: number
-  readonly neighbours: number
-  readonly calibration: Calibration
-  /** Scores of all pairs, each with a cohort that contains neither person. */
-  readonly heldOut: PairScores
-  /** Scores of the pairs of one person with the cohort of all people, ascending. */
-  readonly inCohort: Float32Array
-}
+export type RecognizerFit = ReturnType<typeof fitRecognizer>
 
 type RecognizerFitOptions = CalibrationSet & {
   readonly added?: Float32Array
@@ -50,7 +39,7 @@ export function fitRecognizer(
   faces: readonly PersonTemplate[],
   { added = new Float32Array(), combinedDimensions, ...set }: RecognizerFitOptions,
   onProgress: (done: number, total: number) => void,
-): RecognizerFit {
+) {
   const folds = foldsByPerson(faces, foldCount, seed)
   const partsOf = ({ template }: PersonTemplate) => splitTemplate(template, combinedDimensions)
   const installedOf = (face: PersonTemplate): Float32Array => partsOf(face).installed
@@ -63,15 +52,19 @@ export function fitRecognizer(
       return builtin ? combineTemplates(set.modelId, builtin, installed) : installed
     }
   }
+  // Scores of all pairs, each with a cohort that contains neither person.
   const { identical, ...heldOut } = scoreHeldOut(folds, learn, scorers.corrected, onProgress)
   const calibration = buildCalibration(heldOut, identical, set)
   const people = faces.map(({ person }) => person)
+  /** How many of the rows are mixtures. */
   const mixtures = cohortRowsOf(new Set(people).size)
   const { rows } = mixCohort(faces.map(installedOf), people, mixtures, seededRandom(seed))
+  /** Mixtures of all people of the set, then the added rows: rows × dimensions. */
   const cohort = concatenate([rows, added])
   requireDistinction(heldOut, calibration)
   const templateOf = learn(faces)
   const final = faces.map((face) => ({ ...face, template: templateOf(face) }))
+  /** Scores of the pairs of one person with the cohort of all people, ascending. */
   const inCohort = scoreAllPairs(final, scorers.corrected).genuine
   return { cohort, mixtures, neighbours: neighbourCount, calibration, heldOut, inCohort }
 }

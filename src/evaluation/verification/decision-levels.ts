@@ -14,16 +14,7 @@ export type DecisionLevel = {
 }
 
 /** The rates of single comparisons at a threshold. */
-export type DecisionRates = DecisionLevel & {
-  /** The false-match rate that the service states for this similarity. */
-  readonly statedFmr: number
-  readonly falseMatches: number
-  /** Share of the pairs of different people that match. */
-  readonly fmr: number
-  readonly falseNonMatches: number
-  /** Share of the pairs of one person that do not match. */
-  readonly fnmr: number
-}
+export type DecisionRates = ReturnType<typeof decisionRates>[number]
 
 /** The anchors of the match levels: low, medium, high and veryHigh. */
 const fixedThresholds = [0.7, 0.8, 0.9, 0.95]
@@ -50,18 +41,18 @@ export function autoLevels(
 }
 
 /** Returns the rates of all pairs at each level. */
-export function decisionRates(
-  { genuine, impostor }: PairScores,
-  levels: readonly DecisionLevel[],
-): DecisionRates[] {
+export function decisionRates({ genuine, impostor }: PairScores, levels: readonly DecisionLevel[]) {
   return levels.map((level) => {
     const [fmr, matchShare] = [shareAbove(impostor, level.score), shareAbove(genuine, level.score)]
     return {
       ...level,
+      /** The false-match rate that the service states for this similarity. */
       statedFmr: fmrAt(level.similarity),
       falseMatches: Math.round(fmr * impostor.length),
+      /** Share of the pairs of different people that match. */
       fmr,
       falseNonMatches: Math.round((1 - matchShare) * genuine.length),
+      /** Share of the pairs of one person that do not match. */
       fnmr: 1 - matchShare,
     }
   })

@@ -165,7 +165,7 @@ function scoreFaces(
   }
   if (scores.raw.genuine.length === 0 || scores.raw.impostor.length === 0)
     throw new Error('the set needs two people and two images of one of them')
-  const worst = (pairs: typeof impostors, sign: 1 | -1): readonly ExtremePair[] =>
+  const worst = (pairs: typeof impostors, sign: 1 | -1) =>
     pairs
       .from(-Infinity)
       .slice(0, extremePairsMax)
@@ -173,6 +173,7 @@ function scoreFaces(
         fileA: faces[a]?.file ?? '',
         fileB: faces[b]?.file ?? '',
         score: sign * score,
+        /** Null without a calibration table. */
         similarity: calibration ? similarityAt(sign * score, calibration) : null,
       }))
   const pairReport = {
@@ -214,13 +215,7 @@ type VerificationOptions = {
 }
 
 /** A pair that a threshold is most likely to classify against its label. */
-export type ExtremePair = {
-  readonly fileA: string
-  readonly fileB: string
-  readonly score: number
-  /** Null without a calibration table. */
-  readonly similarity: number | null
-}
+export type ExtremePair = VerificationReport['worstImpostors'][number]
 
 /** The number of pairs that are listed by name. */
 export const extremePairsMax = 20

@@ -1,21 +1,16 @@
 /** One labelled pair and its score; −∞ if an image shows no face. */
 export type ScoredPair = { readonly score: number; readonly same: boolean }
 
-export type FoldAccuracy = {
-  /** Mean over the folds, 0..1. */
-  readonly accuracy: number
-  /** Standard error of that mean. */
-  readonly standardError: number
-}
-
 const foldCount = 10
 
 /**
  * Measures accuracy as the LFW protocol defines it. The threshold that is best on nine tenths of the
  * pairs classifies the last tenth, ten times. Pairs of one person and of two people are distributed
  * to the folds evenly.
+ *
+ * @returns the mean over the folds, 0..1, and the standard error of that mean.
  */
-export function foldAccuracy(pairs: readonly ScoredPair[]): FoldAccuracy {
+export function foldAccuracy(pairs: readonly ScoredPair[]) {
   const folds = splitIntoFolds(pairs)
   const accuracies = folds.map((fold) => {
     const threshold = bestThreshold(folds.filter((other) => other !== fold).flat())

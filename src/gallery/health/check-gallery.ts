@@ -9,10 +9,9 @@ import { openOwnPictures, otherPictures, type OwnPictures } from './own-pictures
 import { predictMisses } from './predicted-misses.ts'
 import {
   findSimilarSubjects,
-  type LookAlike,
   type SimilarOptions,
   type SimilarSubjects,
-  type SubjectName,
+  subjectNameAt,
 } from './similar-subjects.ts'
 
 /** What is wrong with a subject, and what corrects it; the most urgent first. */
@@ -25,22 +24,7 @@ export const healthIssues = Object.keys(texts) as readonly HealthIssue[]
 
 export type GalleryHealth = ReturnType<typeof checkGallery>
 
-export type SubjectHealth = SubjectName & {
-  readonly issues: readonly HealthIssue[]
-  readonly newestPictureAtUtc: string
-  readonly pictures: readonly PictureHealth[]
-  /** The most similar other subjects that are near the threshold, at most three; at least the nearest. */
-  readonly lookAlikes: readonly LookAlike[]
-}
-
-export type PictureHealth = {
-  readonly faceId: string
-  /** The similarity to the other pictures of the subject; null for a subject with one picture. */
-  readonly similarity: number | null
-  readonly issue: PictureIssue | null
-  /** The subject that the picture of another person matches, if there is one. */
-  readonly belongsTo: SubjectName | null
-}
+export type SubjectHealth = ReturnType<typeof describeSubject>
 
 export type CheckGalleryOptions = Pick<SimilarOptions, 'calibration' | 'isDistinct'> & {
   readonly galleryId: string
@@ -136,30 +120,28 @@ function describeSubject(templates: GalleryTemplates, own: OwnPictures, facts: S
     onePicture: pictures.length === 1,
   }
   const issues = healthIssues.filter((issue) => has[issue])
-  return { ...idsOf(templates, subject), issues, newestPictureAtUtc, pictures, lookAlikes }
+  const name = subjectNameAt(templates.subjects, subject)
+  return { ...name, issues, newestPictureAtUtc, pictures, lookAlikes }
 }
 
 function describePictures(
   templates: GalleryTemplates,
   own: OwnPictures,
   { calibration, foreign, issues }: SubjectFacts,
-): PictureHealth[] {
+) {
   return own.indexes.map((index, picture) => {
     const others = otherPictures(own, picture)
     const score = own.scoreAgainst(picture, others)
     const owner = foreign.get(picture) ?? null
     return {
       faceId: templates.faces[index]?.faceId ?? '',
+      /** The similarity to the other pictures of the subject; null for a subject with one picture. */
       similarity: others.length === 0 ? null : roundSimilarity(similarityAt(score, calibration)),
       issue: issues.get(picture) ?? null,
-      belongsTo: owner === null ? null : idsOf(templates, owner),
+      /** The subject that the picture of another person matches, if there is one. */
+      belongsTo: owner === null ? null : subjectNameAt(templates.subjects, owner),
     }
   })
-}
-
-function idsOf({ subjects }: GalleryTemplates, subject: number): SubjectName {
-  const { subjectId = '', externalId = null } = subjects[subject] ?? {}
-  return { subjectId, externalId }
 }
 
 function countIssues(results: readonly SubjectHealth[]): Record<HealthIssue, number> {

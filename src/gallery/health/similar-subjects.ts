@@ -10,13 +10,9 @@ import type { NearestOthers } from './nearest-others.ts'
 
 export type SubjectName = Omit<CalibrationSubject, 'groups'>
 
-/** Two subjects that are probably one person. */
-export type DuplicatePair = {
-  readonly subjectA: SubjectName
-  readonly subjectB: SubjectName
-  readonly similarity: number
-  /** How many pairs of different people of this gallery are expected to be so similar. */
-  readonly expected: number
+export function subjectNameAt(subjects: GalleryTemplates['subjects'], index: number): SubjectName {
+  const { subjectId = '', externalId = null } = subjects[index] ?? {}
+  return { subjectId, externalId }
 }
 
 /** Another subject that is similar. */
@@ -26,18 +22,7 @@ export type LookAlike = SubjectName & {
   readonly rate: number
 }
 
-export type SimilarSubjects = {
-  readonly duplicates: readonly DuplicatePair[]
-  /** @param indexes of the templates of the subject. */
-  readonly of: (
-    subject: number,
-    indexes: readonly number[],
-  ) => {
-    readonly isDuplicate: boolean
-    readonly isLookAlike: boolean
-    readonly lookAlikes: readonly LookAlike[]
-  }
-}
+export type SimilarSubjects = ReturnType<typeof findSimilarSubjects>
 
 export type SimilarOptions = {
   /** The table that the gallery uses. */
@@ -70,11 +55,8 @@ export function findSimilarSubjects(
   { subjects, subjectOf }: GalleryTemplates,
   others: NearestOthers,
   { calibration, isDistinct, threshold, flagged }: SimilarOptions,
-): SimilarSubjects {
-  const idsOf = (subject: number): SubjectName => {
-    const { subjectId = '', externalId = null } = subjects[subject] ?? {}
-    return { subjectId, externalId }
-  }
+) {
+  const idsOf = (subject: number) => subjectNameAt(subjects, subject)
   const expectedAt = createExpectation(others, calibration)
   const isDuplicate = ({ subjects: [a, b], score }: SimilarPair): boolean =>
     similarityAt(score, calibration) >= threshold &&
@@ -89,13 +71,16 @@ export function findSimilarSubjects(
     return { ...idsOf(subject), similarity, rate: fmrAt(similarity) }
   }
   return {
+    /** Pairs of subjects that are probably one person. */
     duplicates: duplicates.slice(0, duplicatesMax).map(({ subjects: [a, b], score }) => ({
       subjectA: idsOf(a),
       subjectB: idsOf(b),
       similarity: similarityOf(score),
+      /** How many pairs of different people of this gallery are expected to be so similar. */
       expected: expectedAt(score),
     })),
-    of: (subject, indexes) => {
+    /** @param indexes of the templates of the subject. */
+    of: (subject: number, indexes: readonly number[]) => {
       const near = (ofLookAlikes.get(subject) ?? []).slice(0, lookAlikesMax)
       const [nearest = -1] = indexes
         .filter((index) => !flagged.has(index))
@@ -107,6 +92,7 @@ export function findSimilarSubjects(
       return {
         isDuplicate: ofDuplicates.has(subject),
         isLookAlike: near.length > 0,
+        /** The most similar ones near the threshold, at most three; at least the nearest. */
         lookAlikes: listed.length > 0 || other < 0 ? listed : [toLookAlike(other, score)],
       }
     },

@@ -11,26 +11,21 @@ import {
 } from '../../store/webhooks/deliveries.ts'
 import { deleteExpiredSecrets, removeDeletedWebhooks } from '../../store/webhooks/webhooks.ts'
 import type { AddressRules } from '../../webhooks/address-rules.ts'
-import { createDeliveryLoop, type DeliveryLoop } from '../../webhooks/delivery-loop.ts'
+import { createDeliveryLoop } from '../../webhooks/delivery-loop.ts'
 import { addCameraNotices, addExpiryNotices } from '../../webhooks/key-notices.ts'
 import { pendingMsMax } from '../../webhooks/retry-schedule.ts'
-import { createWebhooks, type Webhooks } from '../../webhooks/webhooks.ts'
+import { createWebhooks } from '../../webhooks/webhooks.ts'
 import type { ConsoleServicesOptions } from '../console-services.ts'
 import { masterKeyPath } from '../store-location.ts'
 import { schedule } from '../schedule.ts'
 
 /** The webhooks and the background jobs that deliver their events. */
-export type OpenedWebhooks = AsyncDisposable & {
-  readonly webhooks: Webhooks
-  readonly deliveryCounts: DeliveryLoop['counts']
-  /** The counts of the outbox, a few seconds old. */
-  readonly outbox: () => OutboxCounts
-}
+export type OpenedWebhooks = ReturnType<typeof openWebhooks>
 
 type WebhookEnvironment = Pick<ConsoleServicesOptions, 'store' | 'clock' | 'log'>
 
 /** Starts the deliveries. The master key must exist: the galleries create it. */
-export function openWebhooks(config: Config, environment: WebhookEnvironment): OpenedWebhooks {
+export function openWebhooks(config: Config, environment: WebhookEnvironment) {
   const { log } = environment
   const keyring = openKeyring(masterKeyPath(config))
   const rules = addressRules(config)
@@ -64,7 +59,8 @@ export function openWebhooks(config: Config, environment: WebhookEnvironment): O
   return {
     webhooks: createWebhooks(keyring, rules),
     deliveryCounts: loop.counts,
-    outbox: () => outbox,
+    /** The counts of the outbox, a few seconds old. */
+    outbox: (): OutboxCounts => outbox,
     [Symbol.asyncDispose]: async () => {
       for (const job of jobs) await job[Symbol.asyncDispose]()
       await loop.close()

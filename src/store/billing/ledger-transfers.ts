@@ -145,18 +145,13 @@ export type ReconciliationPeriod = {
   readonly toMs: number
 }
 
-export type Reconciliation = {
-  readonly logMicros: bigint
-  readonly ledgerMicros: bigint
-  readonly billedCalls: number
-  readonly charges: number
-}
+export type Reconciliation = Awaited<ReturnType<typeof reconcile>>
 
 /** Sums the cost of the calls of a period in the request log, and their charges in the ledger. */
 export async function reconcile(
   tx: ReadTx,
   { accountId, projectId, fromMs, toMs }: ReconciliationPeriod,
-): Promise<Reconciliation> {
+) {
   const projects = accountProjectIds(tx.build, accountId)
   let query = tx.build
     .selectFrom('calls')

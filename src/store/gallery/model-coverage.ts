@@ -1,20 +1,8 @@
 import { countRows } from '../lists.ts'
 import type { ReadTx } from '../database.ts'
 
-/** How many faces and subjects have templates of a model. */
-export type ModelCoverage = {
-  /** Faces that have a template of the model. */
-  readonly comparableFaces: number
-  /** Faces without a template of the model that can be embedded again from a stored crop. */
-  readonly remakeableFaces: number
-  /** Faces with neither. A new enrollment or verification of their subject adds a template. */
-  readonly waitingFaces: number
-  /** Subjects without any template of the model. */
-  readonly notComparableSubjects: number
-}
-
 /** Counts the faces and subjects of all galleries by their templates of `modelId`. */
-export async function findModelCoverage(tx: ReadTx, modelId: string): Promise<ModelCoverage> {
+export async function findModelCoverage(tx: ReadTx, modelId: string) {
   const [counts] = await tx.run(
     tx.build
       .selectFrom('faces')
@@ -34,9 +22,13 @@ export async function findModelCoverage(tx: ReadTx, modelId: string): Promise<Mo
   )
   const { all = 0, comparable = 0, remakeable = 0 } = counts ?? {}
   return {
+    /** Faces that have a template of the model. */
     comparableFaces: comparable,
+    /** Faces without a template of the model that can be embedded again from a stored crop. */
     remakeableFaces: remakeable,
+    /** Faces with neither. A new enrollment or verification of their subject adds a template. */
     waitingFaces: all - comparable - remakeable,
+    /** Subjects without any template of the model. */
     notComparableSubjects: await countNotComparable(tx, modelId),
   }
 }

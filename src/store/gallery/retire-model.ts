@@ -11,15 +11,6 @@ export type ModelRetirement = {
   readonly activeModelId: string
 }
 
-/** The templates, subjects and faces that a retirement affects. */
-export type RetirementImpact = {
-  readonly templates: number
-  /** Subjects with templates of the model and none of the active one. Their templates are kept. */
-  readonly dependentSubjects: number
-  /** Faces of other subjects with a template of this model only. The faces are deleted. */
-  readonly facesWithOnlyThisModel: number
-}
-
 export type RetirementResult = { readonly templates: number; readonly faces: number }
 
 export type RetirementHooks = {
@@ -60,10 +51,11 @@ export async function retireTemplates(
   return { templates, faces }
 }
 
+/** Counts the templates, subjects and faces that a retirement affects. */
 export async function findRetirementImpact(
   tx: ReadTx,
   { modelId, activeModelId }: ModelRetirement,
-): Promise<RetirementImpact> {
+) {
   const [impact] = await tx.run(
     tx.build
       .selectFrom('templates')
@@ -71,11 +63,13 @@ export async function findRetirementImpact(
       .where('modelId', '=', modelId)
       .select((row) => [
         row.fn.countAll<number>().as('templates'),
+        // Subjects with templates of the model and none of the active one. Their templates are kept.
         row.fn
           .count<number>('faces.subjectId')
           .distinct()
           .filterWhere((face) => face.not(face.exists(templatesOfSubject(tx, activeModelId))))
           .as('dependentSubjects'),
+        // Faces of other subjects with a template of this model only. The faces are deleted.
         row.fn
           .countAll<number>()
           .filterWhere((face) =>

@@ -9,16 +9,6 @@ const callsMax = 30_000
 /** Calls that one read of SQLite counts: about 6 ms of the event loop. PostgreSQL does not block it. */
 const stepCalls = 5000
 
-/** The decisions of svc.identify that another threshold would change. */
-export type ThresholdEffect = {
-  readonly calls: number
-  /** Whether the project has more than `callsMax` calls: only the latest were read. */
-  readonly isCapped: boolean
-  readonly matches: number
-  readonly newMatches: number
-  readonly lostMatches: number
-}
-
 type DecisionFilter = {
   readonly projectId: string
   /** 0 to 1. */
@@ -33,7 +23,7 @@ type DecisionFilter = {
 export async function countChangedDecisions(
   { read, isShared }: Pick<Store, 'read' | 'isShared'>,
   filter: DecisionFilter,
-): Promise<ThresholdEffect> {
+) {
   const sum = { read: 0, calls: 0, matches: 0, newMatches: 0, lostMatches: 0 }
   const stepMax = isShared ? callsMax + 1 : stepCalls
   for (let after: CallCursor | undefined; ;) {
@@ -46,7 +36,9 @@ export async function countChangedDecisions(
     await nextTurn()
   }
   const { read: readCount, ...counts } = sum
-  return { ...counts, isCapped: readCount > callsMax }
+  /** Whether the project has more than `callsMax` calls: only the latest were read. */
+  const isCapped = readCount > callsMax
+  return { ...counts, isCapped }
 }
 
 /** Counts up to `limit` calls. `end` is the position of the last one; undefined at the end of the log. */

@@ -1,17 +1,14 @@
 import type { ConnectionPool } from '../postgres/connection/pool.ts'
 import { prepare, type QueryRunner } from '../postgres/connection/kysely-driver.ts'
 import { transact } from '../postgres/connection/transaction.ts'
+import type { MigrationMarker } from '../sqlite/migration-marker.ts'
 import type { TableName } from './tables.ts'
 
 /**
  * The record of a migration in its target database. The migration creates its tables, which also
  * contain the progress of each table. `completedAtUtc` is set after all rows were compared.
  */
-export type MigrationProgress = {
-  readonly migrationId: string
-  readonly startedAtUtc: string
-  readonly completedAtUtc: string | null
-}
+export type MigrationProgress = Omit<MigrationMarker, 'to'>
 
 /** The progress of copying one table. */
 export type TableProgress = {

@@ -36,15 +36,8 @@ const { constants, input: trainedInput } = builtinPack.models.ssd_mobilenetv1
 const scoreMin = 0.05
 const logitMin = Math.log(scoreMin / (1 - scoreMin))
 
-type ScoredAnchor = {
-  readonly index: number
-  /** px of the input: the centre and the size. */
-  readonly anchor: Rect
-  readonly score: number
-}
-
 /** The anchors from the minimum score on. They are ordered by layer, row, column and shape. */
-function* scoredAnchors(logits: Float32Array, input: ImageSize): Generator<ScoredAnchor> {
+function* scoredAnchors(logits: Float32Array, input: ImageSize) {
   let first = 0
   for (const { stridePx, shapes } of constants.layers) {
     const columns = Math.ceil(input.width / stridePx)
@@ -54,7 +47,8 @@ function* scoredAnchors(logits: Float32Array, input: ImageSize): Generator<Score
       if (logit < logitMin) continue
       const cell = Math.floor(offset / shapes.length)
       const [width = 0, height = 0] = shapes[offset % shapes.length] ?? []
-      const anchor = {
+      /** px of the input: the centre and the size. */
+      const anchor: Rect = {
         x: ((cell % columns) + 0.5) * stridePx,
         y: (Math.floor(cell / columns) + 0.5) * stridePx,
         width: width * trainedInput.width,

@@ -105,20 +105,15 @@ function modelsOf({ templates }: StoredProbe): string[] {
 export type StoredSearchCall = GalleryCall & { readonly params: ProbeSelector }
 
 /** A probe of stored templates. */
-type StoredProbe = {
-  readonly subjectId: string
-  /** The faces whose templates the probe consists of. */
-  readonly faceIds: readonly string[]
-  /** One template per model. */
-  readonly templates: readonly Template[]
-}
+type StoredProbe = Awaited<ReturnType<typeof readStoredProbe>>
 
 /**
  * Reads the templates of a face, or those of all faces of a subject, merged into one probe.
  *
+ * @returns the faces whose templates the probe consists of, and one template per model.
  * @throws ActionError SUBJECT_NOT_FOUND, or MODEL_MISMATCH if it has no template of a loaded model.
  */
-export async function readStoredProbe(call: StoredSearchCall): Promise<StoredProbe> {
+export async function readStoredProbe(call: StoredSearchCall) {
   const { subjects, matching } = call.services
   const { faceId } = call.params
   const subject = await subjects.read((reading) => findProbeSubject(call, reading))

@@ -1,14 +1,6 @@
 import type { CalibrationSubject } from '../read-templates.ts'
 import { maskKey, type GroupCounts } from './compare-subjects.ts'
 
-/** The false-match rates of the pairs of two groups, or within one group. */
-export type SubjectGroupRates = {
-  readonly groups: readonly [string, string]
-  readonly pairs: number
-  /** One share for each threshold. */
-  readonly rates: readonly number[]
-}
-
 /** The groups of a gallery that are compared, and the bits of each subject. */
 export type ComparedGroups = ReturnType<typeof selectGroups>
 
@@ -33,17 +25,17 @@ export function selectGroups(subjects: readonly CalibrationSubject[]) {
   return { names, masks: Uint8Array.from(subjects, maskOf) }
 }
 
-/** Returns the rates within each group and between each two groups. */
-export function groupRates(names: readonly string[], counts: GroupCounts): SubjectGroupRates[] {
+/** Returns the false-match rates within each group and between each two groups, by threshold. */
+export function groupRates(names: readonly string[], counts: GroupCounts) {
   return names.flatMap((nameA, a) =>
-    names.slice(a).flatMap((nameB, offset): SubjectGroupRates[] => {
+    names.slice(a).flatMap((nameB, offset) => {
       const keys = keysOfGroups(1 << a, 1 << (a + offset))
       const sum = (values: Float64Array): number =>
         keys.reduce((total, key) => total + (values[key] ?? 0), 0)
       const pairs = sum(counts.pairs)
       if (pairs === 0) return []
       const rates = counts.matches.map((matches) => sum(matches) / pairs)
-      return [{ groups: [nameA, nameB], pairs, rates }]
+      return [{ groups: [nameA, nameB] as const, pairs, rates }]
     }),
   )
 }

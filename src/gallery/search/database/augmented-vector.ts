@@ -18,11 +18,6 @@ export type AugmentedRow = {
   readonly slack: number
 }
 
-export type AugmentedProbe = AugmentedRow & {
-  /** Returns the highest score that a row can have at this distance (less its slack) or more. */
-  readonly scoreMaxAt: (distanceLessSlack: number) => number
-}
-
 /**
  * Lower than every ½r that the models return. A lower value is stored as the floor, and its slack
  * includes the difference. A lower floor would be safer but less precise: all rows would be equally
@@ -44,11 +39,12 @@ export function augmentRow({ vector, density }: TemplateVector): AugmentedRow {
   return toHalfPrecision(augmented, Math.sqrt(Math.max(0, -aboveFloor)))
 }
 
-export function augmentProbe({ vector, density }: TemplateVector): AugmentedProbe {
+export function augmentProbe({ vector, density }: TemplateVector) {
   const augmented = toHalfPrecision(appendAxis(vector, 0), 0)
   return {
     ...augmented,
-    scoreMaxAt: (distanceLessSlack) => {
+    /** Returns the highest score that a row can have at this distance (less its slack) or more. */
+    scoreMaxAt: (distanceLessSlack: number): number => {
       const distance = distanceLessSlack * (1 - roundingMargin) - augmented.slack
       // A distance below the rounding error gives no limit.
       if (distance <= 0) return Number.POSITIVE_INFINITY

@@ -25,13 +25,6 @@ export type ScanQuery = {
   readonly rowsKept: number
 }
 
-export type ScanResult = {
-  /** Numbers of the kept rows, unordered. */
-  readonly rows: Uint32Array
-  /** No other row has a higher bound; −Infinity if there is no other row. */
-  readonly otherBoundMax: number
-}
-
 /** Rows of a segment, about 50 µs: small enough to distribute, large enough for few claims. */
 const segmentRows = 4_096
 /** A helper thread takes about 50 µs to wake up, too long for tables below 32,768 rows. */
@@ -48,7 +41,7 @@ export function openScanPool(
   Atomics.store(job, jobWord.cursor, idleCursor)
   return {
     /** Returns the best rows of a table by the upper bounds of their scores. */
-    scan: (table: TemplateTable, query: ScanQuery): ScanResult => {
+    scan: (table: TemplateTable, query: ScanQuery) => {
       const segments = segmentsOf(table)
       const buffers = allocateScanBuffers(sharedMemory, {
         probe: codeBytes(table.dimensions) * 2,
@@ -99,22 +92,13 @@ function segmentsOf(table: TemplateTable): ScanSegment[] {
 }
 
 /** Addresses of the buffers of a job in shared memory. */
-type ScanBuffers = {
-  readonly probe: number
-  readonly leadProbe: number
-  readonly allowed: number
-  readonly segments: number
-  readonly heaps: number
-  readonly heapsEnd: number
-  /** Zeroes the buffers, because a probe is biometric data, and frees them. */
-  readonly close: () => void
-}
+type ScanBuffers = ReturnType<typeof allocateScanBuffers>
 
 type ScanBufferSizes = {
   readonly [part in 'probe' | 'leadProbe' | 'allowed' | 'segments' | 'heaps']: number
 }
 
-function allocateScanBuffers(sharedMemory: SharedMemory, bytes: ScanBufferSizes): ScanBuffers {
+function allocateScanBuffers(sharedMemory: SharedMemory, bytes: ScanBufferSizes) {
   const aligned = (size: number): number => Math.ceil(size / 16) * 16
   const probes = aligned(bytes.probe) + aligned(bytes.leadProbe)
   const total = probes + aligned(bytes.allowed) + bytes.segments + bytes.heaps
@@ -125,6 +109,7 @@ function allocateScanBuffers(sharedMemory: SharedMemory, bytes: ScanBufferSizes)
   const allowed = probe + probes
   const segments = allowed + aligned(bytes.allowed)
   const heaps = segments + bytes.segments
+  /** Zeroes the buffers, because a probe is biometric data, and frees them. */
   const close = (): void => sharedMemory.free(probe, size)
   return { probe, leadProbe, allowed, segments, heaps, heapsEnd: heaps + bytes.heaps, close }
 }
@@ -193,7 +178,11 @@ function heapBytes(rowsKept: number): number {
   return heapHeaderBytes + rowsKept * heapEntryBytes
 }
 
-function readHeaps(sharedMemory: SharedMemory, buffers: ScanBuffers, rowsKept: number): ScanResult {
+/**
+ * Returns the numbers of the kept rows, unordered. No other row has a higher bound than `otherBoundMax`,
+ * −Infinity if there is no other row.
+ */
+function readHeaps(sharedMemory: SharedMemory, buffers: ScanBuffers, rowsKept: number) {
   const { buffer } = sharedMemory.memory
   const rows: number[] = []
   let otherBoundMax = Number.NEGATIVE_INFINITY

@@ -17,13 +17,6 @@
  *   rounding error of denormal numbers.
  */
 
-/** What the scan needs besides the codes of a probe; both are float32 values. */
-export type ProbeCodeMetadata = {
-  /** Twice the value of one step of the codes. */
-  readonly gain: number
-  readonly reach: number
-}
-
 /** The largest code of a row. */
 const rowCodeMax = 127
 const probeCodeMax = 32_767
@@ -31,25 +24,25 @@ const probeCodeMax = 32_767
 /** The kernel adds 32-bit integers: Σ|probe code| × 127 must stay below 2³¹. */
 const probeCodeSumMax = Math.floor((2 ** 31 - 1) / rowCodeMax)
 
-/** Writes the int16 `codes` and returns their metadata. Codes beyond the vector's length stay 0. */
-export function quantiseProbe(vector: Float32Array, codes: Int16Array): ProbeCodeMetadata {
+/**
+ * Writes the int16 `codes`; those beyond the vector's length stay 0.
+ *
+ * @returns what the scan needs besides them, as float32 values; `gain` as in `roundProbe`.
+ */
+export function quantiseProbe(vector: Float32Array, codes: Int16Array) {
   const { gain, squared, squaredError } = roundProbe(vector, codes)
   // Slack is at least |b| / 256, so that 2⁻¹⁰ here covers the rounding of terms of size |a|·|b|.
   const reach = 2 * (Math.sqrt(squared) * (1 + 2 ** -10) + 512 * Math.sqrt(squaredError))
   return { gain, reach: Math.fround(reach) }
 }
 
-export type RoundedProbe = {
-  /** Twice the value of one step of the codes, a float32 value. */
-  readonly gain: number
-  /** |a|² */
-  readonly squared: number
-  /** |a − ã|² */
-  readonly squaredError: number
-}
-
-/** Writes int16 `codes` whose sums with int8 codes cannot overflow. */
-export function roundProbe(vector: Float32Array, codes: Int16Array): RoundedProbe {
+/**
+ * Writes int16 `codes` whose sums with int8 codes cannot overflow.
+ *
+ * @returns `gain`, twice the value of one step of the codes, a float32 value; `squared`, |a|²; and
+ *   `squaredError`, |a − ã|².
+ */
+export function roundProbe(vector: Float32Array, codes: Int16Array) {
   let sum = 0
   for (const value of vector) sum += Math.abs(value)
   // Leaves room for half a step of rounding in each dimension.

@@ -55,6 +55,8 @@ type StorageView = {
   readonly strides: readonly number[]
 }
 
+type TorchStorage = ReturnType<typeof storageOf>
+
 /** @throws Error when a side is too long, or the storage does not contain all values of the view. */
 function requireFit({ start, shape, strides }: StorageView, { key, length }: TorchStorage): void {
   if (shape.some((side) => side > valuesMax))
@@ -100,14 +102,6 @@ function nonNegativeIntegers(value: PickledValue | undefined): readonly number[]
   return numbers
 }
 
-/** An array of numbers that contains tensors. PyTorch stores it outside of the pickle. */
-type TorchStorage = {
-  readonly key: string
-  readonly type: StoredType
-  /** The number of values. */
-  readonly length: number
-}
-
 const storageTypes: Readonly<Record<string, StoredType>> = {
   'torch.FloatStorage': { bytes: 4, read: (view, offset) => view.getFloat32(offset, true) },
   'torch.HalfStorage': { bytes: 2, read: (view, offset) => view.getFloat16(offset, true) },
@@ -119,9 +113,10 @@ const valuesMax = 2 ** 28
 
 /**
  * Decodes a reference of the pickle: `('storage', type, key, device, length)`, in old files with a
- * `None` at the end.
+ * `None` at the end. A storage is an array of `length` numbers that contains tensors. PyTorch stores it
+ * outside of the pickle.
  */
-export function storageOf({ id }: PickledReference): TorchStorage {
+export function storageOf({ id }: PickledReference) {
   if (!isKind(id, 'tuple')) throw new Error('a reference is not to a storage')
   const [tag, type, key, , length, view = null] = id.items
   const storageType = isKind(type, 'global') ? storageTypes[type.name] : undefined
