@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { addFace, createSubject } from '../src/gallery/enrollment.ts'
-import {
-  type SubjectKeys,
-  createMasterKeyFile,
-  createSubjectKeys,
-  openKeyring,
-} from '../src/gallery/keys/keyring.ts'
+import { type SubjectKeys, createSubjectKeys, openKeyring } from '../src/gallery/keys/keyring.ts'
+import { createMasterKeyFile } from '../src/gallery/keys/master-key-file.ts'
 import { type Store, type Tx, sql } from '../src/store/database.ts'
 import { openStore } from '../src/store/open-store.ts'
 import {

@@ -3,11 +3,8 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createDecryptStoredTemplate } from '../../src/gallery/keys/template-encryption.ts'
-import {
-  createMasterKeyFile,
-  createSubjectKeys,
-  openKeyring,
-} from '../../src/gallery/keys/keyring.ts'
+import { createSubjectKeys, openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { createMasterKeyFile } from '../../src/gallery/keys/master-key-file.ts'
 import { openExactSearch } from '../../src/gallery/search/memory/exact-search.ts'
 import { openMemorySearch } from '../../src/gallery/search/memory/memory-search.ts'
 import { createLog } from '../../src/lib/log.ts'

@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 import { createCalibrations, calibrationOf } from '../../src/gallery/calibration/calibrations.ts'
-import {
-  type SubjectKeys,
-  createMasterKeyFile,
-  createSubjectKeys,
-  openKeyring,
-} from '../../src/gallery/keys/keyring.ts'
+import { type SubjectKeys, createSubjectKeys, openKeyring } from '../../src/gallery/keys/keyring.ts'
+import { createMasterKeyFile } from '../../src/gallery/keys/master-key-file.ts'
 import {
   createDecryptStoredTemplate,
   encryptTemplate,

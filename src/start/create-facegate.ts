@@ -6,7 +6,7 @@ import { comprefaceRoutes } from '../compreface/compreface-routes.ts'
 import type { Config } from '../config.ts'
 import { createSetupLink, setupLinkPath } from '../console/auth/setup.ts'
 import { createCalibrations } from '../gallery/calibration/calibrations.ts'
-import { isMasterKeyReadable } from '../gallery/keys/keyring.ts'
+import { isMasterKeyReadable } from '../gallery/keys/master-key-file.ts'
 import type { ReEmbedVisionClient } from '../gallery/re-embed/re-embed.ts'
 import { createConnectionStats } from '../http/connections/connection-stats.ts'
 import { type ExecuteOptions, execute } from '../http/execute.ts'
@@ -230,11 +230,19 @@ function createReadiness(config: Config, store: Store, vision: VisionPool) {
 async function findReasons(store: Store, vision: VisionPool, config: Config): Promise<string[]> {
   const reasons: string[] = []
   if (!vision.isReady()) reasons.push('no vision worker is running')
-  const accounts = store.db.selectFrom('accounts').select('accountId').limit(1)
+  const accounts = store.db
+    .selectFrom('accounts')
+    .select((on) => [
+      'accountId',
+      on.selectFrom('masterKeys').select('masterKeyId').as('masterKeyId'),
+    ])
+    .limit(1)
   const rows = await runAsAllAccounts(() => accounts.execute()).catch(describeError)
   if (typeof rows === 'string') reasons.push(rows.replace(/\.$/u, ''))
   else if (rows.length === 0) reasons.push('the database has no account')
-  if (!isMasterKeyReadable(masterKeyPath(config))) reasons.push('the master key cannot be read')
+  const masterKeyId = typeof rows === 'string' ? undefined : rows[0]?.masterKeyId
+  if (!isMasterKeyReadable(masterKeyPath(config), masterKeyId ?? undefined))
+    reasons.push('the master key cannot be read, or its file lacks the key of the latest rotation')
   if (!store.isShared && freeBytes(config.DATA_DIR) < freeBytesMin)
     reasons.push('less than 1 GiB of disk is free')
   return reasons

@@ -25,6 +25,7 @@ export type Schema = VectorsSchema & {
   watermarks: WatermarkRow
   galleries: galleryRows.GalleryRow
   galleryKeys: galleryRows.GalleryKeyRow
+  masterKeys: Pick<galleryRows.GalleryKeyRow, 'masterKeyId'>
   certificateKeys: galleryRows.CertificateKeyRow
   galleryCalibrations: galleryRows.GalleryCalibrationRow
   subjects: galleryRows.SubjectRow & galleryRows.SubjectKeyFlag & galleryRows.SubjectSearchText

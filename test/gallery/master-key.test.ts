@@ -22,6 +22,7 @@ import { masterKeyLock, openKeyring } from '../../src/gallery/keys/keyring.ts'
 import { sql } from '../../src/store/database.ts'
 import { updateProject } from '../../src/store/tenancy/projects.ts'
 import { runJson } from '../support/cli/run-json.ts'
+import { runWithKeyFile } from '../support/cli/run-with-key-file.ts'
 import { isOnPostgres } from '../support/database/engine.ts'
 import { frameImages, framesOf } from '../support/gallery/challenge-frames.ts'
 import { proveLiveness } from '../support/gallery/challenge-gallery.ts'
@@ -50,11 +51,9 @@ test('A key rotation prepared on every server keeps all subjects, including thos
     // The server and the command line use different copies of the file.
     const cliFile = path.join(dataDir, 'cli.key')
     await copyFile(file, cliFile)
-    process.env['MASTER_KEY_FILE'] = cliFile
-    await runJson(dataDir, keyCommands, 'add-master')
+    await runWithKeyFile(dataDir, cliFile, 'add-master')
     await copyFile(cliFile, file)
-    const rotated = await runJson(dataDir, keyCommands, 'rotate-master --prepared')
-    delete process.env['MASTER_KEY_FILE']
+    const rotated = await runWithKeyFile(dataDir, cliFile, 'rotate-master --prepared')
     assert.deepEqual(rotated, { galleries: 1, subjects: 1, renewed: 0, unreadable: 0 })
     assert.equal((await readFile(cliFile, 'utf8')).trim().split('\n').length, 1)
     const second = await gallery.createProjectClient({ galleryMode: 'isolated' })

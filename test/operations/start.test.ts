@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,6 +24,7 @@ import { promisify } from 'node:util'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { creditMessage } from '../../src/start/credit-message.ts'
+import { runWithKeyFile } from '../support/cli/run-with-key-file.ts'
 import { spawnFacegate, type FacegateProcess } from '../support/facegate/spawn-facegate.ts'
 import {
   createDataDir,
@@ -204,8 +216,17 @@ test('a server that cannot read its master key is not ready', async () => {
   const file = path.join(dataDir, 'master.key')
   const readiness = async () => (await fetch(`${secondStart.url}/readyz`)).json()
   await chmod(file, 0o644)
-  assert.deepEqual(await readiness(), { detail: 'the master key cannot be read' })
+  const notReady = {
+    detail: 'the master key cannot be read, or its file lacks the key of the latest rotation',
+  }
+  assert.deepEqual(await readiness(), notReady)
   await chmod(file, 0o600)
+  assert.deepEqual(await readiness(), { ready: true })
+  const copy = path.join(dataDir, 'copy.key')
+  await copyFile(file, copy)
+  await runWithKeyFile(dataDir, copy, 'rotate-master')
+  assert.deepEqual(await readiness(), notReady)
+  await rename(copy, file)
   assert.deepEqual(await readiness(), { ready: true })
 })
 

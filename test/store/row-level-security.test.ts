@@ -61,9 +61,10 @@ const accountTables = (
   'secondFactors recoveryCodes accountMoves'
 ).split(' ')
 
-/** Tables without data of accounts: the swept time, the servers and their history, the migrations. */
+/** Tables without data of accounts: the swept time, the id of the master key, the servers and their history, the migrations. */
 const sharedTables = [
   'watermarks',
+  'masterKeys',
   'nodes',
   'systemServers',
   'systemSamples',

@@ -13,7 +13,8 @@ import {
   replayDeletions,
   undoneMergesAdvice,
 } from '../../gallery/deletion/replay-deletions.ts'
-import { addMasterKey, createMasterKeyFile, masterKeyLock } from '../../gallery/keys/keyring.ts'
+import { masterKeyLock } from '../../gallery/keys/keyring.ts'
+import { addMasterKey, createMasterKeyFile } from '../../gallery/keys/master-key-file.ts'
 import { checkMasterKey } from '../../gallery/keys/open-keys.ts'
 import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-keys.ts'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
@@ -272,7 +273,9 @@ function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): 
 }
 
 export async function add({ json }: { readonly json: boolean }): Promise<void> {
-  const file = masterKeyPath(readSettings())
+  const config = readSettings()
+  const file = masterKeyPath(config)
+  if (hasDatabase(config)) await withStore((store) => checkMasterKey(store, file))
   const entry = { auditAction: 'masterKey.add', target: 'master key' }
   const masterKeyId = await auditedFileChange(entry, async (tx) => {
     // Two processes that replace the file at the same time would lose a key.

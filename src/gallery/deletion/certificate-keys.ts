@@ -17,7 +17,8 @@ export async function openCertificateKey(tx: Tx, keyring: Keyring, accountId: st
   }
   const { publicKey: created, privateKey } = generateKeyPairSync('ed25519')
   const { x: publicKey = '' } = created.export({ format: 'jwk' })
-  const wrapped = keyring.wrap(privateKey.export(encoding), boundTo)
+  const wrap = await keyring.wrapIn(tx)
+  const wrapped = wrap(privateKey.export(encoding), boundTo)
   await storeCertificateKey(tx, { accountId, publicKey, ...wrapped })
   return { publicKey, privateKey }
 }

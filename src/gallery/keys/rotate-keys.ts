@@ -1,9 +1,11 @@
 import type { Store, Tx } from '../../store/database.ts'
 import {
+  findCurrentMasterKeyId,
   findGallery,
   lockGallery,
   listGalleryKeys,
   removeGalleryKey,
+  storeCurrentMasterKeyId,
 } from '../../store/gallery/galleries.ts'
 import { findSubjectsNeedingKey, listGalleriesNeedingKeys } from '../../store/gallery/crops.ts'
 import type { GalleryKeyRow } from '../../store/gallery-schema.ts'
@@ -12,15 +14,19 @@ import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import {
   type Keyring,
   type SubjectKeys,
-  addMasterKey,
   createGalleryKey,
   createSubjectKeys,
-  destroyOtherMasterKeys,
   masterKeyLock,
-  newestMasterKeyId,
   openKeyring,
-  preparedMasterKeyId,
 } from './keyring.ts'
+import {
+  addMasterKey,
+  destroyOtherMasterKeys,
+  newestMasterKeyId,
+  preparedMasterKeyId,
+  readCurrentMasterKeys,
+} from './master-key-file.ts'
+import { checkMasterKey } from './open-keys.ts'
 import { renewSubjectKey } from './subject-encryption.ts'
 import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
 
@@ -63,13 +69,12 @@ const renewBatchSize = 1
  * Can run beside a running server, and can be repeated after an interruption at any point: the old
  * master key is destroyed last. If another rotation begins meanwhile, that one continues.
  *
- * @throws Error if another rotation has added a newer master key.
+ * @throws Error if the file lacks a key of the database, or another rotation has added a newer one.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeysResult> {
-  const { store, masterKeyFile, isPrepared = false } = options
-  const masterKeyId = isPrepared
-    ? preparedMasterKeyId(masterKeyFile)
-    : await store.write((tx) => addKey(tx, masterKeyFile))
+  const { store, masterKeyFile } = options
+  await checkMasterKey(store, masterKeyFile)
+  const masterKeyId = await store.write((tx) => beginRotation(tx, options))
   const keyring = openKeyring(masterKeyFile)
   const run = { ...options, keyring, keys: createSubjectKeys(keyring, options.nowMs) }
   const galleryIds = new Set<string>()
@@ -90,9 +95,13 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
 }
 
 /** Two rotations that replace the file at the same time would lose a key. */
-async function addKey(tx: Tx, masterKeyFile: string): Promise<string> {
+async function beginRotation(tx: Tx, options: RotateKeysOptions): Promise<string> {
+  const { masterKeyFile, isPrepared = false } = options
   await tx.lock(masterKeyLock, 'exclusive')
-  return addMasterKey(masterKeyFile)
+  readCurrentMasterKeys(masterKeyFile, await findCurrentMasterKeyId(tx))
+  const masterKeyId = isPrepared ? preparedMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
+  await storeCurrentMasterKeyId(tx, masterKeyId)
+  return masterKeyId
 }
 
 /** A newer key wraps all keys, so that a rotation to an older one never ends. */
@@ -186,6 +195,7 @@ async function destroyOlderMasterKeys(
   requireNewestKey(masterKeyFile, masterKeyId)
   const keys = [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
   if (keys.some((key) => key.masterKeyId !== masterKeyId)) return false
+  await storeCurrentMasterKeyId(tx, masterKeyId)
   await onRotated?.(tx)
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
   return true

@@ -1,6 +1,6 @@
 import { replaceSecondFactor, type SecondFactor } from '../../store/console/second-factors.ts'
 import type { Tx } from '../../store/database.ts'
-import { type Keyring, masterKeyLock } from './keyring.ts'
+import type { Keyring } from './keyring.ts'
 
 /** Stores the secrets of authenticator apps, wrapped with the master key. */
 export function createSecondFactorSecrets(keyring: Keyring) {
@@ -9,8 +9,8 @@ export function createSecondFactorSecrets(keyring: Keyring) {
       tx: Tx,
       { userId, secret }: { readonly userId: string; readonly secret: Buffer },
     ): Promise<void> => {
-      await tx.lock(masterKeyLock, 'shared')
-      const wrapped = keyring.wrap(secret, secondFactorBinding({ userId }))
+      const wrap = await keyring.wrapIn(tx)
+      const wrapped = wrap(secret, secondFactorBinding({ userId }))
       await replaceSecondFactor(tx, { userId, ...wrapped })
     },
     /** @throws Error if the master key that wrapped it is not in the file. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { decrypt, encrypt } from '../../lib/crypto/aes-gcm.ts'
 import type { LivenessSession } from '../../store/gate/liveness-sessions.ts'
 import type { Tx } from '../../store/database.ts'
-import { type Keyring, type WrappedByMasterKey, masterKeyLock } from './keyring.ts'
+import type { Keyring, WrappedByMasterKey } from './keyring.ts'
 
 type SessionIds = Pick<LivenessSession, 'projectId' | 'sessionId'>
 
@@ -10,8 +10,8 @@ const sessionSecretBytes = 32
 
 /** Creates the secret of a liveness session, wrapped with the master key. */
 export async function createSessionSecret(tx: Tx, keyring: Keyring, session: SessionIds) {
-  await tx.lock(masterKeyLock, 'shared')
-  return keyring.wrap(randomBytes(sessionSecretBytes), sessionSecretBinding(session))
+  const wrap = await keyring.wrapIn(tx)
+  return wrap(randomBytes(sessionSecretBytes), sessionSecretBinding(session))
 }
 
 type SessionSecret = SessionIds & WrappedByMasterKey

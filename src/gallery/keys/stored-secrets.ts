@@ -4,7 +4,7 @@ import { listSessionSecrets, updateLivenessSession } from '../../store/gate/live
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { listWebhookSecrets, updateWebhookSecret } from '../../store/webhooks/webhooks.ts'
 import { certificateKeyBinding } from '../deletion/certificate-keys.ts'
-import { type Keyring, type WrappedByMasterKey, masterKeyLock } from './keyring.ts'
+import type { Keyring, WrappedByMasterKey } from './keyring.ts'
 import { secondFactorBinding } from './second-factor-secrets.ts'
 import { sessionSecretBinding } from './session-secrets.ts'
 import { webhookSecretBinding } from './webhook-secrets.ts'
@@ -46,10 +46,10 @@ function describe<Row extends WrappedByMasterKey>(
 
 /** Wraps all secrets that an older master key wrapped with the newest one. */
 export async function rewrapStoredSecrets(tx: Tx, keyring: Keyring, masterKeyId: string) {
-  await tx.lock(masterKeyLock, 'shared')
+  const wrap = await keyring.wrapIn(tx)
   for (const secret of await listStoredSecrets(tx)) {
     if (secret.masterKeyId === masterKeyId) continue
     const plain = keyring.unwrap(secret, secret.binding)
-    await secret.replace(tx, keyring.wrap(plain, secret.binding))
+    await secret.replace(tx, wrap(plain, secret.binding))
   }
 }

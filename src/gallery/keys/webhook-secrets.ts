@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { newId } from '../../lib/ids.ts'
 import { addWebhookSecret, type WrappedWebhookSecret } from '../../store/webhooks/webhooks.ts'
 import type { Tx } from '../../store/database.ts'
-import { type Keyring, masterKeyLock } from './keyring.ts'
+import type { Keyring } from './keyring.ts'
 
 /** Of a secret's text, before its 32 random bytes in base64url. */
 const webhookSecretPrefix = 'whsec_'
@@ -20,10 +20,10 @@ export async function createWebhookSecret(
   keyring: Keyring,
   { webhookId, nowMs, earlierExpireAtMs }: NewSecret,
 ): Promise<string> {
-  await tx.lock(masterKeyLock, 'shared')
+  const wrap = await keyring.wrapIn(tx)
   const secretId = newId()
   const text = webhookSecretPrefix + randomBytes(webhookSecretBytes).toString('base64url')
-  const wrapped = keyring.wrap(Buffer.from(text), webhookSecretBinding({ secretId, webhookId }))
+  const wrapped = wrap(Buffer.from(text), webhookSecretBinding({ secretId, webhookId }))
   const row = { secretId, webhookId, ...wrapped, createdAtMs: nowMs }
   await addWebhookSecret(tx, row, earlierExpireAtMs)
   return text

@@ -62,6 +62,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   buckets: { column: 'projectId', key: ['projectId'], isFilledByTriggers: true, ...notMoved },
   galleries: { column: 'accountId', key: ['galleryId'] },
   galleryKeys: { column: 'galleryId', key: ['keyId'] },
+  masterKeys: { column: null, key: ['masterKeyId'] },
   certificateKeys: { column: 'accountId', key: ['accountId'] },
   galleryCalibrations: { column: 'galleryId', key: ['calibrationId'] },
   subjects: { column: 'galleryId', key: ['subjectId'] },

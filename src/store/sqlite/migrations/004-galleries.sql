@@ -27,6 +27,10 @@ create table galleryKeys (
 
 create index keys_of_gallery on galleryKeys (galleryId, createdAtMs)
 
+-- The master key of the latest rotation, which every key file has to contain. Before the first rotation
+-- there is no row, and never more than one.
+create table masterKeys (masterKeyId text primary key) strict, without rowid
+
 -- The Ed25519 key with which an account signs certificates of its deletions.
 create table certificateKeys (
   accountId text primary key references accounts, publicKey text not null,

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { keyCommands } from '../../../src/cli/tenancy/commands.ts'
+import { storeCurrentMasterKeyId } from '../../../src/store/gallery/galleries.ts'
+import { runJson } from '../../support/cli/run-json.ts'
+import { runWithKeyFile } from '../../support/cli/run-with-key-file.ts'
+import { imageParams, startGallery } from '../../support/gallery/test-gallery.ts'
+
+test('A command with an outdated copy of the key file changes nothing', async () => {
+  await using gallery = await startGallery()
+  const { dataDir } = gallery
+  const copy = path.join(dataDir, 'outdated.key')
+  await copyFile(path.join(dataDir, 'master.key'), copy)
+  await gallery.value('svc.enroll', imageParams('Ann'))
+  await runJson(dataDir, keyCommands, 'rotate-master')
+  const outdated = await readFile(copy, 'utf8')
+  for (const line of ['rotate-master', 'rotate-master --prepared', 'add-master'])
+    await assert.rejects(
+      runWithKeyFile(dataDir, copy, line),
+      /the master key \S+ is not in \S+outdated.key/u,
+    )
+  assert.equal(await readFile(copy, 'utf8'), outdated)
+  await gallery.value('svc.enroll', imageParams('Bea'))
+  await runJson(dataDir, keyCommands, 'rotate-master')
+  assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
+})
+
+test('A server with an outdated copy of the key file encrypts nothing with the destroyed key', async () => {
+  await using gallery = await startGallery()
+  const { dataDir } = gallery
+  const file = path.join(dataDir, 'master.key')
+  const newest = path.join(dataDir, 'newest.key')
+  await copyFile(file, newest)
+  await gallery.value('svc.enroll', imageParams('Ann'))
+  await runWithKeyFile(dataDir, newest, 'rotate-master')
+  const other = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { status, body } = await other.call('svc.enroll', imageParams('Bea'))
+  assert.deepEqual([status, body], [503, { detail: 'The master key cannot be read.' }])
+  await copyFile(newest, file)
+  await other.value('svc.enroll', imageParams('Bea'))
+  await runWithKeyFile(dataDir, newest, 'rotate-master')
+  await copyFile(newest, file)
+  assert.equal((await other.value('svc.identify', imageParams('Bea'))).matched, true)
+})
+
+test('A rotation that wrapped nothing and whose file is lost stops no server', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-key-file-'))
+  await using folder = new AsyncDisposableStack()
+  folder.defer(() => rm(dataDir, { recursive: true }))
+  const file = path.join(dataDir, 'master.key')
+  let key: string
+  {
+    await using gallery = await startGallery({ dataDir })
+    key = gallery.key
+    await gallery.value('svc.enroll', imageParams('Ann'))
+    await gallery.database.store.write((tx) => storeCurrentMasterKeyId(tx, randomUUID()))
+    const other = await gallery.createProjectClient({ galleryMode: 'isolated' })
+    assert.equal((await other.call('svc.enroll', imageParams('Bea'))).status, 503)
+    await assert.rejects(
+      runJson(dataDir, keyCommands, 'rotate-master'),
+      /does not contain \S+, the master key of the latest rotation/u,
+    )
+    assert.equal((await readFile(file, 'utf8')).trim().split('\n').length, 1)
+  }
+  await using gallery = await startGallery({ dataDir, key })
+  const other = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  await other.value('svc.enroll', imageParams('Bea'))
+  await runJson(dataDir, keyCommands, 'rotate-master')
+  assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
+})
