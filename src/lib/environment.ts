@@ -13,7 +13,11 @@ export function readSecretFiles(environment: Environment, problems: string[]): E
   if (!file) return environment
   if (url) problems.push('DATABASE_URL_FILE: must be empty if DATABASE_URL is set')
   try {
-    return { ...environment, DATABASE_URL: readFileSync(file, 'utf8').trim() }
+    const content = readFileSync(file, 'utf8').trim()
+    // An empty DATABASE_URL means SQLite, and a server would start with an empty database.
+    if (content === '')
+      problems.push(`DATABASE_URL_FILE: ${file} is empty, must contain postgres://…`)
+    return { ...environment, DATABASE_URL: content }
   } catch (error) {
     problems.push(`DATABASE_URL_FILE: ${error instanceof Error ? error.message : String(error)}`)
     return environment

@@ -279,7 +279,7 @@ test('The database address can come from a file, but only from one source', asyn
   const dir = await mkdtemp(path.join(tmpdir(), 'facegate-secret-'))
   const file = path.join(dir, 'database-url')
   await writeFile(file, '\n')
-  assert.equal(readConfig({ DATABASE_URL_FILE: file }).DATABASE_URL, '')
+  assert.throws(() => readConfig({ DATABASE_URL_FILE: file }), /DATABASE_URL_FILE: \S+ is empty/u)
   await writeFile(file, 'not an address\n')
   assert.throws(() => readConfig({ DATABASE_URL_FILE: file }), /DATABASE_URL:/u)
   const both = { DATABASE_URL_FILE: file, DATABASE_URL: 'postgres://x' }
