@@ -20,9 +20,10 @@ import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-key
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
+import { openStore } from '../../store/open-store.ts'
 import { backupSqlite, checkDatabase, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
-import { lockDataDir, openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
+import { lockDataDir } from '../../store/sqlite/open-sqlite-store.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import { type CommandValues, print, toJson } from '../command.ts'
@@ -85,7 +86,7 @@ async function restoreInto(config: Config, from: string, deletions: string | und
   await chmod(copy, 0o600)
   const openCopy = async (): Promise<Store> => {
     checkIntegrity(copy)
-    return openSqliteStore(workFolder, {})
+    return openStore(workFolder)
   }
   const store = await openCopy().catch((cause: unknown) => {
     throw new Error(`${from} cannot be restored: ${describeError(cause)}`, { cause })
