@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -46,6 +46,39 @@ test('A server with an outdated copy of the key file encrypts nothing with the d
   await copyFile(newest, file)
   assert.equal((await other.value('svc.identify', imageParams('Bea'))).matched, true)
 })
+
+for (const isShared of [true, false])
+  test(`Two databases with ${isShared ? 'one master key' : 'two master keys'} are rotated to one new key`, async () => {
+    await using first = await startGallery()
+    const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-key-file-'))
+    await using folder = new AsyncDisposableStack()
+    folder.defer(() => rm(dataDir, { recursive: true }))
+    const fileOf = (gallery: { readonly dataDir: string }) =>
+      path.join(gallery.dataDir, 'master.key')
+    if (isShared) await copyFile(fileOf(first), fileOf({ dataDir }))
+    await using second = await startGallery({ dataDir })
+    const galleries = [first, second]
+    for (const { value } of galleries) await value('svc.enroll', imageParams('Ann'))
+    const prepared = path.join(dataDir, 'new.key')
+    await copyFile(fileOf(first), prepared)
+    if (isShared) await runWithKeyFile(first.dataDir, prepared, 'add-master')
+    else await appendFile(prepared, await readFile(fileOf(second)))
+    const copies: string[] = []
+    for (const gallery of galleries) await copyFile(prepared, fileOf(gallery))
+    for (const gallery of galleries) {
+      const copy = path.join(gallery.dataDir, 'own.key')
+      await copyFile(prepared, copy)
+      await runWithKeyFile(gallery.dataDir, copy, 'rotate-master --prepared')
+      copies.push(await readFile(copy, 'utf8'))
+    }
+    assert.equal(copies[0], copies[1])
+    for (const gallery of galleries) {
+      await copyFile(path.join(first.dataDir, 'own.key'), fileOf(gallery))
+      await gallery.value('svc.enroll', imageParams('Bea'))
+      assert.equal((await gallery.value('svc.identify', imageParams('Ann'))).matched, true)
+      await runJson(gallery.dataDir, keyCommands, 'rotate-master')
+    }
+  })
 
 test('A rotation that wrapped nothing and whose file is lost stops no server', async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-key-file-'))
