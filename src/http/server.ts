@@ -128,7 +128,7 @@ function createFastify(options: HttpServerOptions): FastifyInstance {
   const app = Fastify({
     http: {
       maxHeaderSize: headerBytesMax,
-      headersTimeout: options.headersMsMax,
+      headersTimeout: Math.min(options.headersMsMax, options.requestMsMax),
       requestTimeout: options.requestMsMax,
       connectionsCheckingInterval: 1000,
       requireHostHeader: false, // Node would respond without a body.

@@ -200,3 +200,8 @@ test('Connections are counted by IPv4 address and by IPv6 network', () => {
   for (const [address, counted] of Object.entries(expected))
     assert.equal(networkOf(address), counted, address)
 })
+
+test('The time for a whole request may be shorter than that for its headers', async () => {
+  await using server = await serve({ headersMsMax: 10_000, requestMsMax: 9999 })
+  assert.equal((await fetch(`${server.url}/small`)).status, 200)
+})
