@@ -28,7 +28,11 @@ async function start(): Promise<void> {
     clock: systemClock,
     onProgress: reportProgress,
   })
-  const address = await facegate.server.listen(config.HOST, config.PORT)
+  const { HOST, PORT } = config
+  const address = await facegate.server.listen(HOST, PORT).catch((cause: unknown) => {
+    const place = `HOST=${HOST} and PORT=${PORT} cannot be used`
+    throw new Error(`${place}: ${describeError(cause)}; set another address`, { cause })
+  })
   const publicUrl = config.PUBLIC_URL || address
   const firstKey = await facegate.createFirstKey()
   console.log(

@@ -124,7 +124,10 @@ test('a failed start creates no API key: the next start prints a valid one', asy
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
-  assert.match(await failedStart({ PORT: String(port), DATA_DIR: dataDir }), /EADDRINUSE/u)
+  assert.match(
+    await failedStart({ PORT: String(port), DATA_DIR: dataDir }),
+    /HOST=127\.0\.0\.1 and PORT=\d+ cannot be used: .*EADDRINUSE.*; set another address/u,
+  )
   other.close()
   firstStart = await spawnFacegate({}, { dataDir })
   assert.match(firstStart.stdout(), /fsk_live_/u)
