@@ -6,6 +6,7 @@ import { deleteExpiredData } from '../store/gallery/duplicates/subject-merges.ts
 import type { MatchedCall } from '../store/gallery/feedback/match-verdicts.ts'
 import { removeEndedData } from '../store/gallery/feedback/near-miss-crops.ts'
 import { lockGallery } from '../store/gallery/galleries.ts'
+import type { GroupRenaming } from '../store/gallery/groups.ts'
 import {
   type UnseenFilter,
   findExpiredSubjects,
@@ -29,7 +30,7 @@ import { createSubjectKeys } from './keys/keyring.ts'
 import { openKeys } from './keys/open-keys.ts'
 import { createMatching } from './matching.ts'
 import { createReEmbed } from './re-embed/re-embed.ts'
-import { type GroupRenaming, renameGroup } from './rename-group.ts'
+import { renameGroup } from './rename-group.ts'
 import type { GallerySearch, OpenGallerySearch } from './search/gallery-search.ts'
 import { type Subjects, createSubjects } from './subjects.ts'
 import { type VisitorLookup, createVisitors } from './visitors.ts'

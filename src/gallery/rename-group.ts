@@ -5,16 +5,11 @@ import {
   hasGroup,
   renameGroupOfSubjects,
   type GroupCount,
+  type GroupRenaming,
 } from '../store/gallery/groups.ts'
 import { renameGroupInMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { renameGroupInFilters } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/database.ts'
-
-export type GroupRenaming = {
-  readonly galleryId: string
-  readonly name: string
-  readonly newName: string
-}
 
 /**
  * The most subjects of a group to rename: their faces are marked in one transaction, which takes 10 µs
@@ -32,9 +27,10 @@ export const renamedSubjectsMax = 5000
  */
 export async function renameGroup(
   tx: Tx,
-  { galleryId, name, newName }: GroupRenaming,
+  renaming: GroupRenaming,
   nowUtc: string,
 ): Promise<GroupCount> {
+  const { galleryId, name, newName } = renaming
   const subjectCount = await countGroup(tx, galleryId, { name })
   if (subjectCount === 0)
     throw new ActionError('GROUP_NOT_FOUND', 'There is no such group in the gallery.')
@@ -48,8 +44,8 @@ export async function renameGroup(
       `the group has ${subjectCount} subjects; at most ${renamedSubjectsMax} can be renamed at once. Change the groups of the subjects with svc.updateSubject`,
     )
   const sequence = await recordGalleryChange(tx, { galleryId })
-  await renameGroupInMerges(tx, { galleryId, name, newName })
-  await renameGroupInFilters(tx, { galleryId, name, newName })
-  await renameGroupOfSubjects(tx, { galleryId, name, newName, sequence, nowUtc })
+  await renameGroupInMerges(tx, renaming)
+  await renameGroupInFilters(tx, renaming)
+  await renameGroupOfSubjects(tx, { ...renaming, sequence, nowUtc })
   return { name: newName, subjectCount }
 }

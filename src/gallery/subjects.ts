@@ -14,6 +14,7 @@ import {
   findSubjectGroups,
   listGroups,
   type GroupFilter,
+  type GroupRenaming,
 } from '../store/gallery/groups.ts'
 import {
   type LoadSubjects,
@@ -45,7 +46,7 @@ import {
   transferFaces,
 } from './merge-subjects.ts'
 import { type MergeUndo, undoMerge } from './merge/undo-merge.ts'
-import { type GroupRenaming, renameGroup } from './rename-group.ts'
+import { renameGroup } from './rename-group.ts'
 import type { GallerySearch } from './search/gallery-search.ts'
 import { selectTemplate } from './select-template.ts'
 import { type SubjectUpdate, changesSubject, updateSubject } from './subject-update.ts'

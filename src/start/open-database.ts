@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { allocate, topUp } from '../billing/ledger.ts'
 import type { Config } from '../config.ts'
-import { type Gate, type GateOptions, createGate } from '../gate/gate.ts'
+import { type GateOptions, createGate } from '../gate/gate.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import { type Clock, dayMs, systemClock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -14,19 +14,7 @@ import { schedule } from './schedule.ts'
 import { masterKeyPath, storeLocationOf } from './store-location.ts'
 
 /** The database and the gate. This process holds the data folder exclusively. */
-export type OpenedDatabase = AsyncDisposable & {
-  readonly store: Store
-  readonly gate: Gate
-  /** The clock of the service. */
-  readonly clock: Clock
-  /**
-   * Creates the first account, project and API key if the database has none. Call it only when
-   * the key can be shown: it cannot be read again.
-   *
-   * Returns the key, or undefined at later starts.
-   */
-  readonly createFirstKey: () => Promise<string | undefined>
-}
+export type OpenedDatabase = Awaited<ReturnType<typeof startDatabase>>
 
 export type OpenDatabaseOptions = StoreOptions & {
   readonly clock: Clock
@@ -74,7 +62,7 @@ export async function startDatabase(
   config: Config,
   options: Pick<OpenDatabaseOptions, 'clock' | 'log'>,
   serverStore: ServerStore,
-): Promise<OpenedDatabase> {
+) {
   const { log } = options
   await using opened = new AsyncDisposableStack()
   const { store } = opened.use(serverStore)
@@ -89,7 +77,14 @@ export async function startDatabase(
   return {
     store,
     gate,
+    /** The clock of the service. */
     clock,
+    /**
+     * Creates the first account, project and API key if the database has none. Call it only when
+     * the key can be shown: it cannot be read again.
+     *
+     * Returns the key, or undefined at later starts.
+     */
     createFirstKey: () =>
       runAsAllAccounts(() => createFirstProject(store, config.STARTER_CREDIT_MICROS, clock)),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -5,11 +5,11 @@ import {
   createLivenessSessions,
   type LivenessSessions,
 } from '../gallery/liveness/liveness-sessions.ts'
-import { type Gallery, type Maintenance, openGallery } from '../gallery/gallery.ts'
-import type { ReEmbedVisionClient, ReEmbedResult } from '../gallery/re-embed/re-embed.ts'
+import { type Maintenance, openGallery } from '../gallery/gallery.ts'
+import type { ReEmbedVisionClient } from '../gallery/re-embed/re-embed.ts'
 import { replayDeletions, undoneMergesAdvice } from '../gallery/deletion/replay-deletions.ts'
 import { openDatabaseSearch } from '../gallery/search/database/database-search.ts'
-import { openExactSearch, type SearchStats } from '../gallery/search/memory/exact-search.ts'
+import { openExactSearch } from '../gallery/search/memory/exact-search.ts'
 import { openMemorySearch } from '../gallery/search/memory/memory-search.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -26,13 +26,7 @@ import { createSubjectExpired } from '../webhooks/subject-expired.ts'
  * The galleries, their search, the periodic sweep of expired subjects, and the re-embedding of stored
  * crops after a change of the recognizer.
  */
-export type OpenedGallery = AsyncDisposable &
-  Gallery & {
-    readonly livenessSessions: LivenessSessions
-    /** Resolves when no stored crop is left to embed with the active model. */
-    readonly reEmbedding: Promise<ReEmbedResult>
-    readonly searchStats: () => SearchStats
-  }
+export type OpenedGallery = Awaited<ReturnType<typeof openGalleryServices>>
 
 type OpenGalleryOptions = {
   readonly store: Store
@@ -49,10 +43,7 @@ const removalIntervalMs = 500
 const calibrationIntervalMs = 1_000
 
 /** Opens the galleries. Resolves when every gallery can be searched. */
-export async function openGalleryServices(
-  config: Config,
-  options: OpenGalleryOptions,
-): Promise<OpenedGallery> {
+export async function openGalleryServices(config: Config, options: OpenGalleryOptions) {
   const { log, vision } = options
   if (config.DELETIONS_FILE !== '') await repeatDeletions(config.DELETIONS_FILE, options)
   await using opened = new AsyncDisposableStack()
@@ -90,6 +81,7 @@ export async function openGalleryServices(
   return {
     ...gallery,
     livenessSessions,
+    /** Resolves when no stored crop is left to embed with the active model. */
     reEmbedding,
     searchStats: search.stats,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

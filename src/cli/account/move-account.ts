@@ -37,13 +37,7 @@ export type AccountMoveOptions = {
   readonly onProgress: (progress: accountCopy.AccountCopyProgress) => void
 }
 
-export type AccountMoveResult = {
-  readonly moveId: string
-  readonly accountId: string
-  readonly to: string
-  /** undefined when an earlier run has copied the account. */
-  readonly summary?: Awaited<ReturnType<typeof copyFrozen>>
-}
+export type AccountMoveResult = Awaited<ReturnType<typeof moveAccount>>
 
 /**
  * Moves an account to another database. One transaction of the target contains the whole copy, its
@@ -53,7 +47,7 @@ export type AccountMoveResult = {
  *
  * @throws Error in one sentence when the move is impossible or the copy differs.
  */
-export function moveAccount(options: AccountMoveOptions): Promise<AccountMoveResult> {
+export function moveAccount(options: AccountMoveOptions) {
   const { source, target, accountId } = options
   return source.read(async (lock) => {
     await moves.requireMoveLock(lock, accountId)
@@ -66,14 +60,14 @@ export function moveAccount(options: AccountMoveOptions): Promise<AccountMoveRes
     const isArrived = known !== undefined && (await hasArrived(options, known.moveId))
     const move = isArrived ? known : await prepareMove(options, known)
     await freeze(options)
+    /** undefined when an earlier run has copied the account. */
     const summary = isArrived ? undefined : await copyFrozen(options, move, startMs)
     const completedAtUtc = new Date(options.nowMs()).toISOString()
     if (move.completedAtUtc === null)
       await source.write((on) =>
         moves.completeMove.run(on, { moveId: move.moveId, atUtc: completedAtUtc }),
       )
-    const result = { moveId: move.moveId, accountId, to: target.label }
-    return summary ? { ...result, summary } : result
+    return { moveId: move.moveId, accountId, to: target.label, summary }
   })
 }
 

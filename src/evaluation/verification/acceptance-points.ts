@@ -58,19 +58,16 @@ export function acceptancePoints(scores: PairScores): AcceptancePoint[] {
 }
 
 /** One operating point: pairs that score above `score` match. */
-export type OperatingPoint = {
-  /** Requested false acceptance rate, 0..1. */
-  readonly far: number
-  /** Share of the genuine pairs that match. */
-  readonly tar: number
-  readonly score: number
-}
+export type OperatingPoint = ReturnType<typeof operatingPoints>[number]
 
 /**
  * Returns the operating points of `fars`. Rates that the number of impostor pairs cannot resolve are
- * left out: a rate of one in a thousand needs a thousand pairs.
+ * left out: a rate of one in a thousand needs a thousand pairs. `tar` is the share of the genuine pairs
+ * that match.
+ *
+ * @param fars requested false acceptance rates, 0..1.
  */
-export function operatingPoints(scores: PairScores, fars: readonly number[]): OperatingPoint[] {
+export function operatingPoints(scores: PairScores, fars: readonly number[]) {
   return fars
     .filter((far) => far * scores.impostor.length >= 1)
     .map((far) => {

@@ -1,20 +1,10 @@
 import { mergeTemplates, spreadShares } from '../../lib/density/merge-templates.ts'
-import { createHighestPairs, type RankedPair } from '../calibration/measure/highest-pairs.ts'
+import { createHighestPairs } from '../calibration/measure/highest-pairs.ts'
 import { createTemplateScorer } from '../calibration/measure/template-scorer.ts'
 import type { GalleryTemplates } from '../calibration/read-templates.ts'
 
 /** How similar the pictures of a gallery are to other subjects, merged as the search merges them. */
-export type NearestOthers = {
-  /** For each template, the most similar other subject, and the score of both. */
-  readonly nearest: Int32Array
-  readonly scores: Float32Array
-  /** Pairs of a template `a` and another subject `b` that reach the score, the highest first. */
-  readonly pairs: readonly RankedPair[]
-  /** A sample of all scores, ascending. */
-  readonly sample: Float32Array
-  /** The number of all scores. */
-  readonly compared: number
-}
+export type NearestOthers = ReturnType<typeof findNearestOthers>
 
 export type NearestOthersOptions = {
   /** The subjects' templates, as indexes. */
@@ -33,13 +23,15 @@ const sampleMax = 1_000_000
 export function findNearestOthers(
   templates: GalleryTemplates,
   { bySubject, fromScore, onProgress }: NearestOthersOptions,
-): NearestOthers {
+) {
   const { subjectOf } = templates
   const [subjects, count] = [bySubject.length, subjectOf.length]
   const { scoresBefore } = createTemplateScorer(withMergedSubjects(templates, bySubject))
+  /** For each template, the most similar other subject, and the score of both. */
   const nearest = new Int32Array(count).fill(-1)
   const best = new Float32Array(count).fill(-Infinity)
   const highest = createHighestPairs(pairsMax)
+  /** The number of all scores, and a sample of them, ascending in the result. */
   const compared = count * Math.max(0, subjects - 1)
   const sample = new Float32Array(Math.min(compared, sampleMax))
   const sampleStep = Math.max(1, Math.floor(compared / sampleMax))
@@ -59,6 +51,7 @@ export function findNearestOthers(
     best[index] = bestScore
     onProgress(index + 1, count)
   }
+  /** Pairs of a template `a` and another subject `b` that reach the score, the highest first. */
   const pairs = highest.from(fromScore)
   return { nearest, scores: best, pairs, sample: sample.subarray(0, sampled).sort(), compared }
 }

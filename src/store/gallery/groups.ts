@@ -158,14 +158,14 @@ export async function removeGroups(tx: Tx, { subjectId }: GroupMember, names: re
   )
 }
 
-type GroupNameChange = {
+export type GroupRenaming = {
   readonly galleryId: string
   readonly name: string
   /** A name that no subject of the gallery has. */
   readonly newName: string
-  readonly sequence: number
-  readonly nowUtc: string
 }
+
+type GroupNameChange = GroupRenaming & { readonly sequence: number; readonly nowUtc: string }
 
 /** Renames a group, and marks the faces of its subjects as changed: copies of the gallery hold groups. */
 export async function renameGroupOfSubjects(

@@ -195,24 +195,18 @@ export async function findDeliveryData(tx: ReadTx, { webhookId, eventId }: Deliv
   return (await tx.run(ofWebhook))[0]?.data
 }
 
-export type OutboxCounts = {
-  readonly pending: number
-  /** Events that were discarded because the outbox of a webhook was full. */
-  readonly discarded: number
-  /** Webhooks whose last attempt failed. */
-  readonly failing: number
-}
+export type OutboxCounts = Awaited<ReturnType<typeof countOutbox>>
 
 /** Counts the pending deliveries and the discarded events of all webhooks. */
-export async function countOutbox(tx: ReadTx): Promise<OutboxCounts> {
+export async function countOutbox(tx: ReadTx) {
   const pending = sql<number>`(select count(*) from "webhookDeliveries" where state = 'pending')`
-  const query = tx.build
-    .selectFrom('webhooks')
-    .select([
-      pending.as('pending'),
-      sql<number>`coalesce(sum(discarded), 0)`.as('discarded'),
-      sql<number>`coalesce(sum(case when failures > 0 then 1 else 0 end), 0)`.as('failing'),
-    ])
+  const query = tx.build.selectFrom('webhooks').select([
+    pending.as('pending'),
+    // Events that were discarded because the outbox of a webhook was full.
+    sql<number>`coalesce(sum(discarded), 0)`.as('discarded'),
+    // Webhooks whose last attempt failed.
+    sql<number>`coalesce(sum(case when failures > 0 then 1 else 0 end), 0)`.as('failing'),
+  ])
   const [row] = await tx.run(query)
   return row ?? { pending: 0, discarded: 0, failing: 0 }
 }

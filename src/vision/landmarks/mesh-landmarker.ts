@@ -13,28 +13,23 @@ import {
 } from './mesh.ts'
 
 /** Fits the mesh to the face in a box. */
-export type MeshLandmarker = {
-  /** "id@version" of the models, joined by "+". */
-  readonly providers: string
-  /** Returns a function for the boxes of one image. It runs the networks once per box. */
-  readonly forImage: (context: Pick<ImageContext, 'pyramid' | 'stopwatch'>) => FitMesh
-}
+export type MeshLandmarker = Awaited<ReturnType<typeof openMeshLandmarker>>
 
 /**
  * The detector or the landmark network finds the position of the face in its box, the mesh network its
  * shape. Both networks are always the built-in ones.
  */
-export async function openMeshLandmarker(
-  sessions: Pick<ModelSessions, 'openBuiltin'>,
-): Promise<MeshLandmarker> {
+export async function openMeshLandmarker(sessions: Pick<ModelSessions, 'openBuiltin'>) {
   const networks: Networks = {
     landmarks: await sessions.openBuiltin('face_landmark_68'),
     mesh: await sessions.openBuiltin('facemesh'),
   }
   const { models } = builtinPack
   return {
+    /** "id@version" of the models, joined by "+". */
     providers: formatProviders([models.face_landmark_68, models.facemesh]),
-    forImage({ pyramid, stopwatch }) {
+    /** Returns a function for the boxes of one image. It runs the networks once per box. */
+    forImage({ pyramid, stopwatch }: Pick<ImageContext, 'pyramid' | 'stopwatch'>): FitMesh {
       const cache = new Map<Rect, Mesh>()
       return async (face) => {
         const cached = cache.get(face.box)

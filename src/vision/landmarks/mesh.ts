@@ -228,22 +228,18 @@ function degrees(radians: number): number {
 }
 
 /** The size and position of a head in the oriented image. */
-export type HeadPosition = {
-  /** Chin to crown as a share of the image height; the position of the crown is estimated. */
-  readonly heightShare: number
-  /** The point midway between the eyes, as shares of the image width and height, 0..1. */
-  readonly eyeMidpoint: Point
-  /** Distance between the eye centres, px of the image. */
-  readonly eyeDistancePx: number
-}
+export type HeadPosition = ReturnType<typeof headPosition>
 
 /** Returns the position of the head in the whole image. */
-export function headPosition(mesh: Mesh, { width, height, frame }: OrientedImage): HeadPosition {
+export function headPosition(mesh: Mesh, { width, height, frame }: OrientedImage) {
   const { leftEye, rightEye, eyes, heightPx } = headGeometry(mesh)
   const toImage = width / frame.width
   return {
+    /** Chin to crown as a share of the image height; the position of the crown is estimated. */
     heightShare: (heightPx * toImage) / height,
+    /** The point midway between the eyes, as shares of the image width and height, 0..1. */
     eyeMidpoint: { x: eyes.x / frame.width, y: eyes.y / frame.height },
+    /** Distance between the eye centres, px of the image. */
     eyeDistancePx: Math.hypot(rightEye.x - leftEye.x, rightEye.y - leftEye.y) * toImage,
   }
 }

@@ -82,7 +82,7 @@ class WorkerPool implements VisionPool {
   #isDraining = false
 
   constructor(options: VisionPoolOptions) {
-    const { workers, clock, log } = options
+    const { workers, modelsFolder, optimizedFolder, modelSet, clock, log } = options
     const limits: VisionPoolLimits = { ...fixedPoolLimits, ...options }
     this.#queue = new WorkerQueue({
       countMax: limits.queuePerWorkerMax * workers,
@@ -104,12 +104,7 @@ class WorkerPool implements VisionPool {
       startWorker: () =>
         startWorker({
           entryModule: options.entryModule ?? new URL('./worker.ts', import.meta.url),
-          startOptions: {
-            modelsFolder: options.modelsFolder,
-            optimizedFolder: options.optimizedFolder,
-            modelSet: options.modelSet,
-            limits: options.limits,
-          },
+          startOptions: { modelsFolder, optimizedFolder, modelSet, limits: options.limits },
           limits,
           signal: this.#closing.signal,
           log,

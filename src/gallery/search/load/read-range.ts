@@ -29,15 +29,7 @@ export type LoadRange = FaceRange & {
 }
 
 /** The templates of a range, and what the caller has to change in the database. */
-export type RangeContent = {
-  readonly packed: readonly PackedRows[]
-  /** The number of templates that were decrypted with the keys of their subjects. */
-  readonly decrypted: number
-  /** Pages to write. */
-  readonly newPages: readonly GalleryPageRow[]
-  /** Pages to delete, because they cannot be decrypted or have other faces than their range. */
-  readonly damagedPages: readonly PageFault[]
-}
+export type RangeContent = Awaited<ReturnType<typeof readRange>>
 
 export type PageFault = Pick<GalleryPageRow, 'galleryId' | 'afterSequence' | 'toSequence'> & {
   readonly error: unknown
@@ -61,13 +53,16 @@ export function modelIdsOf({ activeModelId, formerModelIds }: LoadedModels): str
 }
 
 /** Reads the pages of a range, and one by one the faces that no valid page contains. */
-export function readRange(range: LoadRange, deps: ReadRangeDeps): Promise<RangeContent> {
+export function readRange(range: LoadRange, deps: ReadRangeDeps) {
   return deps.store.read(async (reading) => {
     const { galleryId, after, to, hasPages } = range
     const found = hasPages ? await findPages(reading, range, modelIdsOf(deps.models)) : []
     const packed: PackedRows[] = []
+    /** Pages to write. */
     const newPages: GalleryPageRow[] = []
+    /** Pages to delete, because they cannot be decrypted or have other faces than their range. */
     const damagedPages: PageFault[] = []
+    /** The number of templates that were decrypted with the keys of their subjects. */
     let decrypted = 0
     const readFaces = async (from: number, until: number): Promise<void> => {
       if (from >= until) return

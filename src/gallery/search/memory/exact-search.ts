@@ -11,13 +11,6 @@ import { openSearchThreads, type SearchThreads } from './search-threads.ts'
 /** Only templates of this model are compared; scores of different models have different scales. */
 export type ModelSearchOptions = IndexSearchOptions & { readonly modelId: string }
 
-export type SearchStats = {
-  readonly galleries: number
-  readonly rows: number
-  /** Memory of all rows, inside and outside the shared memory. */
-  readonly bytes: number
-}
-
 export type ExactSearchOptions = {
   /** Threads that scan a large gallery together; one per core by default. Small ones use one. */
   readonly threads?: number
@@ -129,7 +122,8 @@ export class ExactSearch implements AsyncDisposable {
     })
   }
 
-  stats(): SearchStats {
+  /** Returns the galleries, their rows, and the memory of these inside and outside the shared memory. */
+  stats() {
     let rows = 0
     let bytes = 0
     for (const state of this.#states.values()) {

@@ -5,18 +5,7 @@ import { type Mesh, headPose } from '../../landmarks/mesh.ts'
 import { faceFingerprint } from './face-fingerprint.ts'
 
 /** Points of a face in groups; each group has the same order in every face. */
-export type ChallengePoints = {
-  /** The centres of both eyes; left and right as seen in the image. */
-  readonly eyes: readonly Point[]
-  /** Corners of the eyes and of the mouth, and brows: nearly a plane on every head. */
-  readonly plane: readonly Point[]
-  /** Tip of the nose, nostrils, chin and forehead, which are in front of that plane or behind it. */
-  readonly relief: readonly Point[]
-  /** Below the nose, above the lips. */
-  readonly noseBase: readonly Point[]
-  /** All points: the outline of the face as well. */
-  readonly all: readonly Point[]
-}
+export type ChallengePoints = ReturnType<typeof readPoints>
 
 const eyeCorners = [33, 133, 362, 263]
 const mouthCorners = [61, 291]
@@ -40,7 +29,7 @@ export const challengePointIndices: readonly number[] = [
 ]
 
 /** Returns the points of one face. @throws RangeError if `facts` has another number of points. */
-export function readPoints({ points }: Pick<ChallengeFacts, 'points'>): ChallengePoints {
+export function readPoints({ points }: Pick<ChallengeFacts, 'points'>) {
   if (points.length !== 2 * challengePointIndices.length)
     throw new RangeError(`a face has ${2 * challengePointIndices.length} coordinates`)
   const all = challengePointIndices.map((_, index) => ({
@@ -50,10 +39,15 @@ export function readPoints({ points }: Pick<ChallengeFacts, 'points'>): Challeng
   const pick = (indices: readonly number[]): Point[] =>
     indices.map((index) => all[challengePointIndices.indexOf(index)] ?? { x: 0, y: 0 })
   return {
+    /** The centres of both eyes; left and right as seen in the image. */
     eyes: [meanOf(pick(eyeCorners.slice(0, 2))), meanOf(pick(eyeCorners.slice(2)))],
+    /** Corners of the eyes and of the mouth, and brows: nearly a plane on every head. */
     plane: pick([...eyeCorners, ...mouthCorners, ...brows]),
+    /** Tip of the nose, nostrils, chin and forehead, which are in front of that plane or behind it. */
     relief: pick(relief),
+    /** Below the nose, above the lips. */
     noseBase: pick(noseBase),
+    /** All points: the outline of the face as well. */
     // The base of the nose is measured apart, because its place differs most from that in a picture.
     all: all.slice(0, challengePointIndices.length - noseBase.length),
   }
