@@ -189,13 +189,7 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
 }
 
 /** A subject as responses contain it; never includes templates. */
-export type SubjectDetails = Pick<
-  SubjectRow,
-  'subjectId' | 'externalId' | 'displayName' | 'createdAtUtc' | 'updatedAtUtc' | 'expiresAtUtc'
-> & {
-  readonly groups: string[]
-  readonly attributes: Readonly<Record<string, unknown>>
-  readonly embeddingCount: number
+export type SubjectDetails = Awaited<ReturnType<typeof loadSubjectDetails>>[number] & {
   readonly faces?: ReturnType<typeof faceDetailsOf>
 }
 

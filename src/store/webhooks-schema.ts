@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { GalleryKeyRow } from './gallery-schema.ts'
 
 /** The address that receives the events of a project. */
 export type WebhookRow = {
@@ -26,12 +27,9 @@ export type WebhookRow = {
 export const deletedEvents = '[]'
 
 /** A signing secret, wrapped with a master key. The newest secret of a webhook has no expiry. */
-export type WebhookSecretRow = {
+export type WebhookSecretRow = Pick<GalleryKeyRow, 'masterKeyId' | 'wrapped' | 'createdAtMs'> & {
   readonly secretId: string
   readonly webhookId: string
-  readonly masterKeyId: string
-  readonly wrapped: Uint8Array
-  readonly createdAtMs: number
   readonly expiresAtMs: number | null
 }
 

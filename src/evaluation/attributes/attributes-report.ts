@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Expression, expressions } from '../../vision/attributes/face-attributes.ts'
+import { expressions } from '../../vision/attributes/face-attributes.ts'
 import type { AnalysisRequest, FaceResult } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
 import { type AnalyzeImage, type UnusableImage, analyzeCentralFace } from '../face-images.ts'
@@ -7,12 +7,7 @@ import { mapConcurrent } from '../map-concurrent.ts'
 import { type LabelRow, readCsv } from '../read-csv.ts'
 
 /** Labels and predictions for one image; an attribute without a label or a prediction is missing. */
-type AttributePrediction = {
-  readonly file: string
-  readonly age?: LabelledPrediction<number>
-  readonly gender?: LabelledPrediction<Gender>
-  readonly expression?: LabelledPrediction<Expression>
-}
+type AttributePrediction = ReturnType<typeof comparePrediction>
 
 type LabelledPrediction<T> = { readonly labelled: T; readonly predicted: T }
 
@@ -185,7 +180,7 @@ function parseLabels({ location, cells }: LabelRow, folder: string) {
 function comparePrediction(
   { file, age, gender, expression }: AttributeLabels,
   { attributes }: FaceResult,
-): AttributePrediction {
+) {
   const { age: years, maleProbability, expression: scores } = attributes ?? {}
   return {
     file,

@@ -109,14 +109,8 @@ export async function openGalleryCalibrations(options: GalleryCalibrationsOption
   return { of, refresh }
 }
 
-type GalleryTable = {
-  readonly galleryId: string
-  /** Undefined: the stored table is invalid and is not used. */
-  readonly calibration: Calibration | undefined
-}
-
 /** By the id of the calibration. A stored table never changes. */
-type Tables = ReadonlyMap<string, GalleryTable>
+type Tables = ReadonlyMap<string, ReturnType<typeof toTable>>
 
 async function loadTables(loaded: Tables, { store, log }: GalleryCalibrationsOptions) {
   return store.read(async (reading) => {
@@ -133,7 +127,8 @@ async function loadTables(loaded: Tables, { store, log }: GalleryCalibrationsOpt
   })
 }
 
-function toTable(row: GalleryCalibrationRow, log: Pick<Log, 'error'>): GalleryTable {
+/** Without a calibration, the stored table is invalid and is not used. */
+function toTable(row: GalleryCalibrationRow, log: Pick<Log, 'error'>) {
   const { galleryId, calibrationId, modelId, definition } = row
   try {
     const calibration = parseCalibration(definition, `calibration ${calibrationId}`)

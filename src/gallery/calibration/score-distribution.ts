@@ -2,12 +2,7 @@ import { countBelow } from './measure/sorted-scores.ts'
 import type { GalleryTemplates } from './read-templates.ts'
 
 /** How many pairs have which score: pairs of different subjects, and of templates of one subject. */
-export type ScoreDistribution = {
-  /** The lower edge of each bin, followed by the upper edge of the last bin. */
-  readonly edges: readonly number[]
-  readonly different: readonly number[]
-  readonly same: readonly number[]
-}
+export type ScoreDistribution = ReturnType<typeof scoreDistribution>
 
 const binCount = 60
 
@@ -21,6 +16,7 @@ export function scoreDistribution(templates: GalleryTemplates, different: Float3
   const highest = Math.max(different.at(-1) ?? -Infinity, same.at(-1) ?? -Infinity)
   if (lowest > highest) return { edges: [], different: [], same: [] }
   const width = Math.max(highest - lowest, Number.EPSILON) / binCount
+  /** The lower edge of each bin, followed by the upper edge of the last bin. */
   const edges = Array.from({ length: binCount + 1 }, (_, index) => lowest + index * width)
   return { edges, different: countBins(different, edges), same: countBins(same, edges) }
 }

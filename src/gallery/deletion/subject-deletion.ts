@@ -128,12 +128,6 @@ type FindSubjectsToDelete = (
 const deleteBatchSize = 20
 export const deleteBatchMs = 10
 
-export type DeletedSubjects = {
-  readonly records: DeletionRecord[]
-  /** Whether `findSubjects` may have further subjects, because the call has limits. */
-  readonly hasMore: boolean
-}
-
 /**
  * Deletes subjects in batches until `findSubjects` returns none. Each batch is a transaction that
  * reads only its own subjects, and continues after the last deleted one: an index entry of a deleted
@@ -142,9 +136,10 @@ export type DeletedSubjects = {
 export async function deleteSubjects(
   options: DeleteSubjectsOptions,
   findSubjects: FindSubjectsToDelete,
-): Promise<DeletedSubjects> {
+) {
   const deleted: DeletedSubject[] = []
   try {
+    /** Whether `findSubjects` may have further subjects, because the call has limits. */
     const hasMore = await deletePart(options, findSubjects, deleted)
     return { records: deleted.map(({ record }) => record), hasMore }
   } finally {
@@ -190,7 +185,7 @@ async function deletePart(
 export function deleteGroup(
   options: DeleteSubjectsOptions,
   group: { readonly galleryId: string; readonly name: string },
-): Promise<DeletedSubjects> {
+) {
   return deleteSubjects(options, (reading, batch) => findSubjectsInGroup(reading, group, batch))
 }
 

@@ -17,12 +17,7 @@ import type { AnalysisRequest } from '../image-analysis.ts'
 import type { DetectedFace, ImageContext } from '../image-context.ts'
 import type { Template } from './template.ts'
 
-export type Recognizers = {
-  /** Creates the templates that are stored from now on. */
-  readonly active: Recognizer
-  /** The recognizers of previous models, by `modelId`. */
-  readonly previous: ReadonlyMap<string, Recognizer>
-}
+export type Recognizers = Awaited<ReturnType<typeof openRecognizers>>
 
 /**
  * @param createTemplate of the built-in recognizer; default: with the shipped template model. Scripts
@@ -32,7 +27,7 @@ export async function openRecognizers(
   { recognizer, formerRecognizers }: Pick<ModelSet, 'recognizer' | 'formerRecognizers'>,
   sessions: ModelSessions,
   createTemplate?: CreateTemplate,
-): Promise<Recognizers> {
+) {
   const open = async (choice: ModelSet['recognizer']): Promise<Recognizer> => {
     if (choice === 'builtin') return openBuiltinRecognizer(sessions, createTemplate)
     const installed = await openInstalledRecognizer(choice, sessions)
@@ -40,8 +35,11 @@ export async function openRecognizers(
     return combineRecognizers(await openBuiltinRecognizer(sessions, createTemplate), installed)
   }
   const former = await Promise.all(formerRecognizers.map(open))
+  /** Creates the templates that are stored from now on. */
   const active = await open(recognizer)
-  return { active, previous: new Map(former.map((opened) => [opened.modelId, opened])) }
+  /** The recognizers of previous models, by `modelId`. */
+  const previous = new Map(former.map((opened) => [opened.modelId, opened]))
+  return { active, previous }
 }
 
 async function openBuiltinRecognizer(

@@ -1,22 +1,10 @@
 import type { GalleryTemplates } from '../read-templates.ts'
 import { seededRandom } from '../../../lib/random/seeded-random.ts'
-import { createHighestPairs, type HighestPairs } from './highest-pairs.ts'
+import { createHighestPairs } from './highest-pairs.ts'
 import type { TemplateScorer } from './template-scorer.ts'
 
 /** The pairs of templates of different subjects, and what was counted while they were compared. */
-export type SubjectComparison = {
-  /** The scores of all compared pairs except the excluded ones, ascending. */
-  readonly scores: Float32Array
-  /** The scores of the excluded pairs. */
-  readonly excludedScores: Float32Array
-  /** The pairs of different subjects that the gallery has. */
-  readonly pairsOfGallery: number
-  readonly isSampled: boolean
-  /** The highest pairs that are not excluded. */
-  readonly highest: HighestPairs
-  /** The counted pairs, by the group masks of their subjects. */
-  readonly byGroups: GroupCounts
-}
+export type SubjectComparison = ReturnType<typeof compareSubjects>
 
 /** Counts by `maskKey` of the two subjects' groups. */
 export type GroupCounts = {
@@ -49,11 +37,9 @@ const highestShare = 3e-3
 const highestMin = 10_000
 
 /** Compares all pairs of templates of different subjects, or a random sample of them. */
-export function compareSubjects(
-  templates: GalleryTemplates,
-  options: CompareSubjectsOptions,
-): SubjectComparison {
+export function compareSubjects(templates: GalleryTemplates, options: CompareSubjectsOptions) {
   const { scorer, pairsMax = comparedPairsMax } = options
+  /** The pairs of different subjects that the gallery has. */
   const pairsOfGallery = countPairs(templates)
   const isSampled = pairsOfGallery > pairsMax
   const count = Math.min(pairsOfGallery, pairsMax)
@@ -136,9 +122,13 @@ function createScoreCollector(
       if (done % progressStep === 0 || done === count) onProgress(done, count)
     },
     result: () => ({
+      /** The scores of all compared pairs except the excluded ones, ascending. */
       scores: scores.subarray(0, kept).sort(),
+      /** The scores of the excluded pairs. */
       excludedScores: Float32Array.from(excludedScores),
+      /** The highest pairs that are not excluded. */
       highest,
+      /** The counted pairs, by the group masks of their subjects. */
       byGroups: { pairs, matches },
     }),
   }

@@ -35,18 +35,7 @@ export type SectionHeader = {
 type TextIds = Pick<LoadedTemplate, 'subjectId' | 'faceId'> & { readonly row: number }
 
 /** The rows of one model. All columns are views of the packed bytes. */
-export type PackedSection = SectionHeader & {
-  /** The words of the ids of each row, see `RowOwnerWords`. */
-  readonly ids: Uint32Array
-  /** The number of faces of each row. */
-  readonly faces: Uint32Array
-  readonly groups: Uint32Array
-  /** +∞ for a subject that does not expire. */
-  readonly expiriesMs: Float64Array
-  readonly densities: Float64Array
-  /** All vectors, one after another. */
-  readonly vectors: Float32Array
-}
+export type PackedSection = ReturnType<typeof unpackSections>[number]
 
 /** The length of the JSON text of the header. */
 const lengthBytes = 4
@@ -120,7 +109,7 @@ export function countFaces(packed: PackedRows): number {
 }
 
 /** Returns the columns of all models. */
-export function unpackSections({ header, bytes }: PackedRows): readonly PackedSection[] {
+export function unpackSections({ header, bytes }: PackedRows) {
   const [headerLength = 0] = new Uint32Array(bytes, 0, 1)
   let offset = columnsOffset(headerLength)
   return header.sections.map((section) => {
@@ -133,10 +122,14 @@ export function unpackSections({ header, bytes }: PackedRows): readonly PackedSe
     return {
       ...section,
       densities: new Float64Array(bytes, start, rows),
+      /** +∞ for a subject that does not expire. */
       expiriesMs: new Float64Array(bytes, start + rows * 8, rows),
+      /** The words of the ids of each row, see `RowOwnerWords`. */
       ids: new Uint32Array(bytes, idsOffset, rows * ownerWords),
+      /** The number of faces of each row. */
       faces: new Uint32Array(bytes, facesOffset, rows),
       groups: new Uint32Array(bytes, groupsOffset, rows),
+      /** All vectors, one after another. */
       vectors: new Float32Array(bytes, groupsOffset + rows * 4, rows * dimensions),
     }
   })

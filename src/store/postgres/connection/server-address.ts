@@ -3,16 +3,14 @@ import { HttpError } from '../../../lib/errors.ts'
 import { faultOf } from './fault.ts'
 
 /** The location of a database and the role that connects, without the password. */
-export type ServerAddress = {
-  readonly server: string
-  readonly database: string
-  readonly role: string
-  /** Server and database in one text. */
-  readonly label: string
-}
+export type ServerAddress = ReturnType<typeof parseServerAddress>
 
-/** @throws Error that does not show the URL, which may hold a password. */
-export function parseServerAddress(url: string): ServerAddress {
+/**
+ * Returns the parts of the URL, and as `label` the server and the database in one text.
+ *
+ * @throws Error that does not show the URL, which may hold a password.
+ */
+export function parseServerAddress(url: string) {
   try {
     const { host, port, database = '', user: role = '' } = new Client({ connectionString: url })
     const server = host.startsWith('/') ? host : `${host}:${port}`
