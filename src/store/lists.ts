@@ -140,38 +140,40 @@ type ListSteps<Filter extends ListOrder<unknown>, Row> = {
   readonly findEnd: (tx: ReadTx, filter: Filter) => Promise<Filter['after']>
   /** Finds the matching rows of a step. */
   readonly find: (tx: ReadTx, filter: Filter) => Promise<readonly Row[]>
+  /** The ascending order of positions in several lists. Without it, any rows up to the limit are found. */
+  readonly compare?: ((a: NonNullable<Filter['after']> | Row, b: typeof a) => number) | undefined
 }
 
-/** Finds at most `limit` rows of a list in steps. Each step is a separate read: calls run in between. */
+/**
+ * Finds at most `limit` rows of lists with one order in steps. Each step is a separate read: calls run in
+ * between. It reads the list that was read least far, and none beyond the end of a full page.
+ */
 export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
   { read, isShared }: ListSource,
-  filter: Filter,
-  { findEnd, find }: ListSteps<Filter, Row>,
+  lists: readonly Filter[],
+  { findEnd, find, compare }: ListSteps<Filter, Row>,
 ): Promise<Row[]> {
   const found: Row[] = []
-  for (let { after } = filter; ;) {
-    const part = { ...filter, after, limit: filter.limit - found.length }
-    const { upTo, rows } = await read(async (tx) => {
+  const waiting = [...lists]
+  for (let list = waiting.shift(); list; list = waiting.shift()) {
+    const { isAscending, after, limit, signal } = list
+    const order: typeof compare = compare && ((a, b) => (isAscending ? 1 : -1) * compare(a, b))
+    const last = found[limit - 1]
+    if (last && (!order || (after && order(after, last) >= 0))) break
+    const part = { ...list, upTo: last, limit: order ? limit : limit - found.length }
+    const { end, rows } = await read(async (tx) => {
       if (isShared) await setLocalSettings(tx, orderedPlans)
-      const end = isShared ? undefined : await findEnd(tx, part)
-      return { upTo: end, rows: await find(tx, { ...part, upTo: end }) }
+      const upTo = isShared ? undefined : await findEnd(tx, part)
+      return { end: upTo, rows: await find(tx, { ...part, upTo: upTo ?? last }) }
     })
     found.push(...rows)
-    if (found.length >= filter.limit || !upTo) return found
-    after = upTo
-    await nextTurn()
-    filter.signal?.throwIfAborted()
+    if (order) found.sort(order).splice(limit)
+    if (end) waiting.push({ ...list, after: end })
+    if (end && order) waiting.sort((a, b) => (a.after && b.after ? order(a.after, b.after) : 0))
+    if (waiting.length > 0) await nextTurn()
+    signal?.throwIfAborted()
   }
-}
-
-/** Counts the rows of a list in steps, at most `listCountMax`. */
-export async function countInSteps<Filter extends ListOrder<unknown>>(
-  source: ListSource,
-  filter: Omit<Filter, 'limit'>,
-  steps: ListSteps<Filter, unknown>,
-): Promise<ListCount> {
-  const counted = { ...filter, limit: listCountMax + 1 } as Filter
-  return toListCount((await readInSteps(source, counted, steps)).length)
+  return found
 }
 
 /** PostgreSQL estimates few rows of a large account: it would read and sort all of them for a page. */

@@ -134,7 +134,8 @@ type LogPage = PageRequest<readonly [value: number, callId: number]>
 
 function readByTime(store: Store, filter: LogFilter, { after, limit, sort }: LogPage) {
   const position = after && { atMs: after[0], callId: after[1] }
-  return searchCalls(store, { ...filter, sort, after: position, limit })
+  const order = { isAscending: !sort.isDescending, after: position, limit }
+  return searchCalls(store, { ...filter, ...order })
 }
 
 /**

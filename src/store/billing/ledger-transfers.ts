@@ -1,7 +1,7 @@
 import type { InferResult } from 'kysely'
+import { listCountMax, toListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, dialectOf, sql } from '../database.ts'
 import {
-  countInSteps,
   ofEachProject,
   pageByTime,
   readInSteps,
@@ -25,23 +25,39 @@ export type TransferFilter = TimeFilter &
   }
 
 /** Finds the transfers of an account, by default the newest first. SQLite reads them in steps. */
-export function findTransfers(source: ListSource, filter: TransferFilter) {
-  return readInSteps(source, filter, {
+export async function findTransfers(source: ListSource, filter: TransferFilter) {
+  return readInSteps(source, await listsOf(source, filter), {
     findEnd: findStepEnd,
     find: (tx, part) => tx.run(withCalls(pageOfTransfers(tx, part))),
+    compare: (a, b) => a.atMs - b.atMs || a.transferId - b.transferId,
   })
 }
 
 /** Counts the transfers of a list, at most `listCountMax`. */
-export function countTransfers(source: ListSource, filter: Omit<TransferFilter, 'limit'>) {
-  return countInSteps<TransferFilter>(source, filter, {
-    findEnd: findStepEnd,
-    find: (tx, part) => tx.run(pageOfTransfers(tx, part, false).select('t.transferId')),
-  })
+export async function countTransfers(source: ListSource, filter: Omit<TransferFilter, 'limit'>) {
+  const lists = await listsOf(source, { ...filter, limit: listCountMax + 1 })
+  const find = (tx: ReadTx, part: TransferFilter) =>
+    tx.run(pageOfTransfers(tx, part, false).select('t.transferId'))
+  return toListCount((await readInSteps(source, lists, { findEnd: findStepEnd, find })).length)
 }
 
-/** Returns the position after a step of the index that finds the page; undefined at its end. */
+/** SQLite has no lateral joins: it reads the transfers of each project, and the top-ups. */
+async function listsOf(source: ListSource, filter: TransferFilter): Promise<TransferFilter[]> {
+  if (source.isShared || isMoney(filter.kind)) return [filter]
+  const projects = await source.read((tx) => tx.run(projectIds(tx, filter)))
+  const lists = projects.map((project) => ({ ...filter, ...project }))
+  return (filter.projectId ?? filter.kind) ? lists : [...lists, { ...filter, kind: 'topUp' }]
+}
+
+function projectIds({ build }: ReadTx, { accountId, projectId }: TransferFilter) {
+  const projects = accountProjectIds(build, accountId)
+  return projectId === undefined ? projects : projects.where('projectId', '=', projectId)
+}
+
+/** Returns the position after a step; undefined at the end, and if an index finds only rows to return. */
 async function findStepEnd(tx: ReadTx, filter: TransferFilter) {
+  const { projectId, kind } = filter
+  if ((isMoney(kind) ? projectId : kind) === undefined) return undefined
   const step = sortTransfers(indexedTransfers(tx, filter), { ...filter, limit: 1 })
   const ends = await tx.run(step.select(['t.atMs', 't.transferId']).offset(stepRows - 1))
   return ends[0]
@@ -49,24 +65,20 @@ async function findStepEnd(tx: ReadTx, filter: TransferFilter) {
 
 /** @param isSorted without it, PostgreSQL may read any transfers up to the limit. */
 function pageOfTransfers(tx: ReadTx, filter: TransferFilter, isSorted = true): Transfers {
-  const { accountId, projectId, kind, limit } = filter
+  const { projectId, kind, limit } = filter
   const { withoutIndex, hasLateralJoins } = dialectOf(tx.build)
   const ofKind = (rows: Transfers) =>
     kind === undefined ? rows : rows.where(withoutIndex('t.kind'), '=', kind)
-  if (hasLateralJoins && projectId === undefined && !isMoney(kind)) {
+  if (hasLateralJoins && !isMoney(kind)) {
     // The ledger can have millions of transfers of other accounts for each one of this account.
     const rows = ofEachProject(ofKind(fromTransfers(tx)), filter.isAscending !== true)
-    const projects = accountProjectIds(tx.build, accountId)
-    const ofEach = rowsOfProjects(projects, sortTransfers(rows, filter).selectAll())
+    const ofEach = rowsOfProjects(projectIds(tx, filter), sortTransfers(rows, filter).selectAll())
     const topUps = pageOfTransfers(tx, { ...filter, kind: 'topUp' }).selectAll()
-    const all = kind === undefined ? sql`(${ofEach} union all ${topUps})` : ofEach
+    const all = (projectId ?? kind) ? ofEach : sql`(${ofEach} union all ${topUps})`
     const transfers = tx.build.selectFrom(all.as('t')) as Transfers
     return isSorted ? sortTransfers(transfers, filter) : transfers.limit(limit)
   }
-  const ledgers = tx.build.selectFrom('ledgers').select('ledger')
-  const ofAccount = ledgers.where('accountId', '=', accountId)
-  // The index on chains must not be used: rows are read in the order of time.
-  let query = ofKind(indexedTransfers(tx, filter)).where(withoutIndex('t.chain'), 'in', ofAccount)
+  let query = ofKind(indexedTransfers(tx, filter))
   if (projectId !== undefined) query = query.where(withoutIndex('t.projectId'), '=', projectId)
   return sortTransfers(query, filter)
 }

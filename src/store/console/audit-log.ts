@@ -3,7 +3,6 @@ import { chainHash, findBrokenChains } from '../hash-chain.ts'
 import type { Database } from '../schema.ts'
 import type { AuditLogRow } from '../console-schema.ts'
 import {
-  countInSteps,
   pageByTime,
   readInSteps,
   readPages,
@@ -13,6 +12,7 @@ import {
   type ListSource,
   type TimeFilter,
 } from '../lists.ts'
+import { listCountMax, toListCount } from '../../lib/limits/list-limits.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 
 /** The name of the actor of changes by the command line. Their entries have no user. */
@@ -66,15 +66,16 @@ export async function findAuditEntries(tx: ReadTx, filter: AuditFilter) {
 
 /** Finds the same entries. SQLite reads the log in steps, so that other calls run in between. */
 export function searchAuditEntries(source: ListSource, filter: AuditFilter) {
-  return readInSteps(source, filter, { findEnd: findStepEnd, find: findAuditEntries })
+  return readInSteps(source, [filter], { findEnd: findStepEnd, find: findAuditEntries })
 }
 
 /** Counts the entries of a list, at most `listCountMax`. */
-export function countAuditEntries(source: ListSource, filter: Omit<AuditFilter, 'limit'>) {
-  return countInSteps<AuditFilter>(source, filter, {
+export async function countAuditEntries(source: ListSource, filter: Omit<AuditFilter, 'limit'>) {
+  const found = await readInSteps(source, [{ ...filter, limit: listCountMax + 1 }], {
     findEnd: findStepEnd,
     find: (tx, part) => tx.run(pageOfEntries(tx, part).select('auditId')),
   })
+  return toListCount(found.length)
 }
 
 /** Returns the position after a step of the index that finds the page; undefined at its end. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
 import { isSuccess, type DecisionOutcome } from '../../lib/observability/call-decision.ts'
 import { listCountMax, toListCount } from '../../lib/limits/list-limits.ts'
@@ -12,6 +11,7 @@ import {
   rowsOfProjects,
   selectPage,
   stepRows,
+  type ListOrder,
   type ListSource,
   type TimeFilter,
 } from '../lists.ts'
@@ -20,7 +20,9 @@ import { accountProjectIds } from '../tenancy/projects.ts'
 export type LoggedCall = Selectable<CallRow>
 
 /** Selects rows of the request log; a row must match all given conditions. */
-export type CallFilter = TimeFilter & {
+export type CallFilter = TimeFilter & ListOrder<CallCursor> & CallConditions
+
+type CallConditions = {
   readonly projectId?: string | undefined
   readonly keyId?: string | undefined
   readonly action?: string | undefined
@@ -37,19 +39,7 @@ export type CallFilter = TimeFilter & {
   readonly requestIdPrefix?: string | undefined
   /** Only calls of this account's projects. */
   readonly accountId?: string | undefined
-  /** By default the newest first. */
-  readonly sort?: CallSort | undefined
-  /** The last row of the previous page. */
-  readonly after?: CallCursor | undefined
-  /** The last row to read; undefined: the end of the log. */
-  readonly upTo?: CallCursor | undefined
-  readonly limit: number
 }
-
-/** The order of rows by time; rows of one millisecond are ordered by their ids. */
-export type CallSort = { readonly isDescending: boolean }
-
-const newestFirst: CallSort = { isDescending: true }
 
 /** The position of a row in the log. */
 export type CallCursor = Pick<LoggedCall, 'callId' | 'atMs'>
@@ -61,7 +51,7 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 
 /** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
 export function searchCalls(source: ListSource, filter: CallFilter): Promise<LoggedCall[]> {
-  return readProjects(source, filter, readCalls)
+  return readProjects(source, filter, { find: readCalls, compare: compareCalls })
 }
 
 /** A call and its latency. */
@@ -69,7 +59,7 @@ export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
 
 /** Finds the latencies of the same rows, in any order. Other columns of a failure can have some kB. */
 export function searchLatencies(source: ListSource, filter: CallFilter): Promise<CallLatency[]> {
-  return readProjects(source, filter, findLatencies, false)
+  return readProjects(source, filter, { find: findLatencies })
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
@@ -78,53 +68,68 @@ export async function countLoggedCalls(source: ListSource, filter: Omit<CallFilt
   return toListCount((await searchLatencies(source, counted)).length)
 }
 
-/** Reads the log in steps. SQLite has no lateral joins: it reads one project after another. */
-async function readProjects<Row extends CallCursor>(
-  source: ListSource,
-  filter: CallFilter,
-  find: (tx: ReadTx, part: CallFilter) => Promise<readonly Row[]>,
-  isSorted = true,
-): Promise<Row[]> {
-  const steps = { findEnd: findStepEnd, find }
-  if (source.isShared || !spansProjects(filter)) return readInSteps(source, filter, steps)
-  const { accountId, sort = newestFirst, limit } = filter
-  const sign = sort.isDescending ? -1 : 1
-  const found: Row[] = []
-  for (const project of await source.read((tx) => tx.run(accountProjectIds(tx.build, accountId)))) {
-    const last = found[limit - 1]
-    if (last && !isSorted) break
-    // Rows beyond the page that is full are not read.
-    const end = last && (sort.isDescending ? { fromMs: last.atMs } : { toMs: last.atMs + 1 })
-    found.push(...(await readInSteps(source, { ...filter, ...end, ...project }, steps)))
-    if (isSorted) found.sort((a, b) => sign * (a.atMs - b.atMs || a.callId - b.callId))
-    found.splice(limit)
-    await nextTurn()
-  }
-  return found
+type LogSteps<Row> = Omit<Parameters<typeof readInSteps<CallFilter, Row>>[2], 'findEnd'>
+
+/** Reads the log in steps. SQLite has no lateral joins: it reads the log of each project. */
+async function readProjects<Row>(source: ListSource, filter: CallFilter, steps: LogSteps<Row>) {
+  const { accountId, ...conditions } = filter
+  const isOneList = source.isShared || !spansProjects(filter)
+  const projects = isOneList
+    ? []
+    : await source.read((tx) => tx.run(accountProjectIds(tx.build, accountId)))
+  const lists = isOneList ? [filter] : projects.map((project) => ({ ...conditions, ...project }))
+  return readInSteps(source, lists, { ...steps, findEnd: findStepEnd })
+}
+
+function compareCalls(a: CallCursor, b: CallCursor): number {
+  return a.atMs - b.atMs || a.callId - b.callId
 }
 
 function findLatencies(tx: ReadTx, part: CallFilter) {
-  return tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'atMs', 'latencyMs']))
+  return tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'latencyMs']))
 }
 
-/** Returns the position after a step; undefined at the end, and if an index finds few rows. */
+/** Returns the position after a step; undefined at the end, and if an index finds only rows to return. */
 async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor | undefined> {
-  const { keyId, projectId, requestId, requestIdPrefix, fromMs, toMs, after, sort } = filter
-  if ((requestId ?? requestIdPrefix) !== undefined) return undefined
-  const indexed = keyId === undefined ? { projectId } : { keyId }
-  const step = pageOfCalls(tx.build, { ...indexed, fromMs, toMs, after, sort, limit: 1 })
-  return (await tx.run(step.select(['atMs', 'callId']).offset(stepRows - 1)))[0]
+  const {
+    limit: _,
+    signal: _signal,
+    fromMs,
+    toMs,
+    after,
+    upTo,
+    isAscending,
+    ...conditions
+  } = filter
+  if ((conditions.requestId ?? conditions.requestIdPrefix) !== undefined) return undefined
+  const indexed = indexedConditions(filter)
+  const names = Object.keys(conditions) as (keyof CallConditions)[]
+  if (names.every((name) => conditions[name] === indexed[name])) return undefined
+  const page = { ...indexed, fromMs, toMs, after, upTo, isAscending, limit: 1 }
+  const step = pageOfCalls(tx.build, page).select(['atMs', 'callId'])
+  return (await tx.run(step.offset(stepRows - 1)))[0]
+}
+
+/** Returns the conditions of the index that finds the calls. All others are tested row by row. */
+function indexedConditions(filter: CallConditions): CallConditions {
+  const { keyId, projectId, action, code = 'OK', result, outcome, nearMiss } = filter
+  // A key limits the rows that are read; the other indexes would read many.
+  if (keyId !== undefined) return { keyId }
+  if (nearMiss === true) return { projectId, nearMiss }
+  if (outcome !== undefined && !isSuccess(outcome)) return { projectId, outcome }
+  if (code !== 'OK') return { projectId, code }
+  return result === 'failed' ? { projectId, result } : { projectId, action }
 }
 
 /** @param isSorted without it, PostgreSQL may read any calls up to the limit. */
 function pageOfCalls(db: Database, filter: CallFilter, isSorted = true) {
-  const { accountId, limit, sort = newestFirst } = filter
+  const { accountId, limit } = filter
   const { withoutIndex, hasLateralJoins } = dialectOf(db)
   const matching = matchingCalls(db, filter)
   const projects = accountProjectIds(db, accountId)
   if (hasLateralJoins && spansProjects(filter)) {
     // The log of all accounts can have millions of calls for each one of this account.
-    const ofProject = ofEachProject(matching, sort.isDescending)
+    const ofProject = ofEachProject(matching, filter.isAscending !== true)
     const rows = rowsOfProjects(projects, sortCalls(ofProject, filter).selectAll())
     const calls = db.selectFrom(rows.as('calls')) as typeof matching
     return isSorted ? sortCalls(calls, filter) : calls.limit(limit)
@@ -145,33 +150,28 @@ function spansProjects(filter: CallFilter): boolean {
 }
 
 function sortCalls(calls: ReturnType<typeof matchingCalls>, filter: CallFilter) {
-  const { isDescending } = filter.sort ?? newestFirst
   return selectPage(calls, {
     columns: ['atMs', 'callId'],
-    ...pageByTime({ ...filter, isAscending: !isDescending }, (call) => call.callId),
+    ...pageByTime(filter, (call) => call.callId),
   })
 }
 
-function matchingCalls(db: Database, filter: Omit<CallFilter, 'after' | 'limit' | 'sort'>) {
-  const { result, outcome, nearMiss, requestId, requestIdPrefix } = filter
-  // A key or a prefix limits the rows that are read; the other indexes would read many.
-  const ofKey = filter.keyId === undefined ? undefined : 'keyId'
-  const indexed = requestIdPrefix === undefined ? ofKey : 'requestId'
+function matchingCalls(db: Database, filter: CallConditions) {
+  const { result, nearMiss, requestId, requestIdPrefix } = filter
+  const indexed = (requestId ?? requestIdPrefix) === undefined ? indexedConditions(filter) : {}
+  const conditions = { ...indexed, code: indexed.code ?? indexed.result }
   const column = (name: 'keyId' | 'projectId' | 'action' | 'code' | 'outcome' | 'nearMiss') =>
-    indexed === undefined || indexed === name
-      ? sql.ref(name)
-      : dialectOf(db).withoutIndex(`calls.${name}`)
+    conditions[name] === undefined ? dialectOf(db).withoutIndex(`calls.${name}`) : sql.ref(name)
   let query = db.selectFrom('calls')
   for (const name of ['projectId', 'keyId', 'action', 'code', 'outcome'] as const) {
     const value = filter[name]
     if (value !== undefined) query = query.where(column(name), '=', value)
   }
   if (result === 'ok') query = query.where('code', '=', 'OK')
-  // The partial indexes of failures are used only if the query contains their condition.
-  const isFailure = filter.code !== undefined && filter.code !== 'OK'
-  if (result === 'failed' || (isFailure && indexed === undefined))
+  // A partial index is used only if the query contains its condition.
+  if (result === 'failed' || indexed.code !== undefined)
     query = query.where(sql<boolean>`${column('code')} <> 'OK'`)
-  if (outcome !== undefined && !isSuccess(outcome) && indexed === undefined)
+  if (indexed.outcome !== undefined)
     query = query.where(sql<boolean>`outcome not in ('match', 'live', 'passed')`)
   if (nearMiss !== undefined)
     query = query.where(sql<boolean>`${column('nearMiss')} = ${sql.lit(nearMiss ? 1 : 0)}`)

@@ -16,12 +16,12 @@ before(async () => {
 })
 after(() => testConsole[Symbol.asyncDispose]())
 
-/** Reads a list and checks that SQLite did so with at least this number of reads. */
-async function readList(path: string, readsMin: number) {
+/** Reads a list and checks that SQLite did so with a number of reads in this range. */
+async function readList(path: string, readsMin: number, readsMax = Infinity) {
   const readsBefore = readCount()
   const { body } = assertOk(await testConsole.owner.get(path))
   const reads = readCount() - readsBefore
-  assert.ok(isOnPostgres() || reads >= readsMin, `${path}: ${reads} reads`)
+  assert.ok(isOnPostgres() || (reads >= readsMin && reads <= readsMax), `${path}: ${reads} reads`)
   return body
 }
 
@@ -48,7 +48,7 @@ async function fillCharges(projectId: string, count: number, intervalMs: number)
   })
 }
 
-test('SQLite reads the transfers of an account among many others in steps, each of them once', async () => {
+test('SQLite reads each transfer of an account once, and none of the many others', async () => {
   const { gallery, projectId } = testConsole
   const { project } = await gallery.createProjectClient({ galleryMode: 'isolated' })
   await fillCharges(project.projectId, otherCount, 1000)
@@ -58,7 +58,7 @@ test('SQLite reads the transfers of an account among many others in steps, each 
     ['&kind=charge', []],
     ['&sort=time', ownKinds.toReversed()],
   ] as const) {
-    const { items, total } = await readList(`/money/ledger?total=true${filter}`, 10)
+    const { items, total } = await readList(`/money/ledger?total=true${filter}`, 1, 9)
     assert.deepEqual(
       items.map((item: { kind: string }) => item.kind),
       kinds,
@@ -72,7 +72,7 @@ test('SQLite reads the transfers of an account among many others in steps, each 
     const times: number[] = []
     for (let cursor: string | null = ''; cursor !== null;) {
       const path = `/money/ledger?kind=charge&limit=20&sort=${sort}${cursor && `&cursor=${cursor}`}`
-      const page: Awaited<ReturnType<typeof readList>> = await readList(path, 3)
+      const page: Awaited<ReturnType<typeof readList>> = await readList(path, 1, 9)
       times.push(...page.items.map(({ atUtc }: { atUtc: string }) => Date.parse(atUtc)))
       cursor = page.nextCursor
     }

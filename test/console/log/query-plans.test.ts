@@ -66,8 +66,7 @@ test('No list filter and no chart scans a large table', async () => {
   for (const filter of logFilters) {
     await readCalls(reading, { accountId, limit: 50, ...filter })
     await readCalls(reading, { accountId, limit: 50, ...times, ...filter })
-    const sort = { isDescending: false }
-    await readCalls(reading, { accountId, limit: 50, sort, ...filter })
+    await readCalls(reading, { accountId, limit: 50, isAscending: true, ...filter })
     for (const source of sources) {
       await countLoggedCalls(source, { accountId, ...filter })
       await countLoggedCalls(source, { accountId, ...times, ...filter })
@@ -146,8 +145,7 @@ test('A filter by a prefix of a request id, or by failures, reads only the calls
     assert.match(plan, /USING INDEX calls_(?:without_success|near_miss)/u)
     assert.doesNotMatch(plan, /TEMP B-TREE/u, 'the rows are in the order of time')
   }
-  for (const isDescending of [false, true]) {
-    const sort = { isDescending }
+  for (const isAscending of [false, true]) {
     for (const filter of [
       {},
       { outcome: 'spoof' },
@@ -156,7 +154,7 @@ test('A filter by a prefix of a request id, or by failures, reads only the calls
       { result: 'failed' },
     ] as const) {
       const page = await planOf((reading) =>
-        readCalls(reading, { accountId: 'a', limit: 101, sort, ...filter }),
+        readCalls(reading, { accountId: 'a', limit: 101, isAscending, ...filter }),
       )
       assert.doesNotMatch(page, /TEMP B-TREE/u, 'a page is read in its order, not sorted')
     }

@@ -127,8 +127,7 @@ export const callsContract = {
     assertSameValues(await find({ nearMiss: true }), ['R1'])
     assertSameValues(await find({ nearMiss: false }), ['R3', 'R2', 'R0'])
     assertSameValues(await find({ fromMs: nowMs + 1, toMs: nowMs + 3 }), ['R2', 'R1'])
-    const oldestFirst = { isDescending: false }
-    assertSameValues(await find({ sort: oldestFirst, limit: 2 }), ['R0', 'R1'])
+    assertSameValues(await find({ isAscending: true, limit: 2 }), ['R0', 'R1'])
     const count = (filter: object) => queries.countLoggedCalls(store, filter)
     assertSameValues(await count({ accountId }), { total: 4, isCapped: false })
     assertSameValues(await count({ accountId: 'other' }), { total: 0, isCapped: false })
@@ -155,7 +154,7 @@ export const callsContract = {
     await store.read(async (tx) => {
       const [, after] = await queries.readCalls(tx, { limit: 2 })
       assert.ok(after)
-      const before = await queries.readCalls(tx, { after, sort: oldestFirst, limit: 2 })
+      const before = await queries.readCalls(tx, { after, isAscending: true, limit: 2 })
       assertSameValues(
         before.map((row) => row.requestId),
         ['R3'],

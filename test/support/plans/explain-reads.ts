@@ -90,3 +90,16 @@ function explainer(
     return statements
   }
 }
+
+/** Explains reads of an account with these projects. */
+export function withProjects(tx: ReadTx, projectIds: readonly string[]): ReadTx {
+  return {
+    ...tx,
+    run: async <Row>(query: Parameters<typeof tx.run<Row>>[0]) => {
+      const rows = await tx.run(query)
+      const isProjects = query.compile().sql.startsWith('select "projectId" from "projects"')
+      const projects = projectIds.map((projectId) => ({ projectId }))
+      return isProjects ? (projects as unknown as readonly Row[]) : rows
+    },
+  }
+}

@@ -101,7 +101,7 @@ export async function countSubjects(
 function searchSubjects(source: SubjectSource, filter: SubjectFilter) {
   const { stepRows = source.isShared ? stepRowsOnServer : stepRowsInProcess } = source
   // PostgreSQL reads steps, too, because of its statement timeout.
-  return readInSteps({ ...source, isShared: false }, filter, {
+  return readInSteps({ ...source, isShared: false }, [filter], {
     findEnd: (reading, part) => findStepEnd(reading, part, stepRows),
     find: findSubjectPositions,
   })
