@@ -13,6 +13,15 @@ export function requireKey(keys: MasterKeys, id: string, file: string): Buffer {
   return key
 }
 
+/** @throws Error if the file lacks the key of one of them. */
+export function requireMasterKeys(
+  file: string,
+  wrapped: readonly { readonly masterKeyId: string }[],
+): void {
+  const keys = readMasterKeys(file)
+  for (const { masterKeyId } of wrapped) requireKey(keys, masterKeyId, file)
+}
+
 /** Returns whether the file can be read and contains the master key of the latest rotation. */
 export function isMasterKeyReadable(file: string, currentId: string | undefined): boolean {
   try {

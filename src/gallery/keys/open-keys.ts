@@ -2,20 +2,15 @@ import { HttpError } from '../../lib/errors.ts'
 import type { Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { type Keyring, openKeyring, unwrapGalleryKey } from './keyring.ts'
-import { createMasterKeyFile, isMasterKeyReadable, newestMasterKeyId } from './master-key-file.ts'
-import {
-  findCurrentMasterKeyId,
-  listGalleryKeys,
-  storeCurrentMasterKeyId,
-} from '../../store/gallery/galleries.ts'
+import { createMasterKeyFile } from './master-key-file.ts'
+import { listGalleryKeys } from '../../store/gallery/galleries.ts'
 import { listStoredSecrets } from './stored-secrets.ts'
 
 type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
 
 /**
  * Opens the master key. The first start creates it: if a second server created another one, it could
- * not read the data of the first server. If the file decrypts everything, but the rotation that the
- * database names has wrapped nothing, the key of this rotation is not needed.
+ * not read the data of the first server.
  *
  * @throws Error if the database was written with a master key that the file does not contain.
  */
@@ -27,8 +22,6 @@ export async function openKeys({ store, masterKeyFile }: KeysLocation): Promise<
   if (isEmpty && isFirst) createMasterKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   requireUnwrappable(keyring, keys)
-  if (!isMasterKeyReadable(masterKeyFile, keys.currentId))
-    await store.write((tx) => storeCurrentMasterKeyId(tx, newestMasterKeyId(masterKeyFile)))
   return keyring
 }
 
@@ -39,7 +32,6 @@ export function listWrappedKeys(store: Pick<Store, 'read'>) {
   return store.read(async (tx) => ({
     galleryKeys: await listGalleryKeys(tx),
     secrets: await listStoredSecrets(tx),
-    currentId: await findCurrentMasterKeyId(tx),
   }))
 }
 

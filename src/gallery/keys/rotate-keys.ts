@@ -1,6 +1,5 @@
 import type { Store, Tx } from '../../store/database.ts'
 import {
-  findCurrentMasterKeyId,
   findGallery,
   lockGallery,
   listGalleryKeys,
@@ -14,6 +13,7 @@ import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import {
   type Keyring,
   type SubjectKeys,
+  type WrappedByMasterKey,
   createGalleryKey,
   createSubjectKeys,
   masterKeyLock,
@@ -24,7 +24,7 @@ import {
   destroyOtherMasterKeys,
   newestMasterKeyId,
   preparedMasterKeyId,
-  readCurrentMasterKeys,
+  requireMasterKeys,
 } from './master-key-file.ts'
 import { checkMasterKey } from './open-keys.ts'
 import { renewSubjectKey } from './subject-encryption.ts'
@@ -98,10 +98,15 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
 async function beginRotation(tx: Tx, options: RotateKeysOptions): Promise<string> {
   const { masterKeyFile, isPrepared = false } = options
   await tx.lock(masterKeyLock, 'exclusive')
-  readCurrentMasterKeys(masterKeyFile, await findCurrentMasterKeyId(tx))
+  // Another rotation with a copy of the file may have begun since the check of all keys.
+  requireMasterKeys(masterKeyFile, await listWrapped(tx))
   const masterKeyId = isPrepared ? preparedMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
   await storeCurrentMasterKeyId(tx, masterKeyId)
   return masterKeyId
+}
+
+async function listWrapped(tx: Tx): Promise<readonly WrappedByMasterKey[]> {
+  return [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
 }
 
 /** A newer key wraps all keys, so that a rotation to an older one never ends. */
@@ -193,8 +198,7 @@ async function destroyOlderMasterKeys(
 ): Promise<boolean> {
   await tx.lock(masterKeyLock, 'exclusive')
   requireNewestKey(masterKeyFile, masterKeyId)
-  const keys = [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
-  if (keys.some((key) => key.masterKeyId !== masterKeyId)) return false
+  if ((await listWrapped(tx)).some((key) => key.masterKeyId !== masterKeyId)) return false
   await storeCurrentMasterKeyId(tx, masterKeyId)
   await onRotated?.(tx)
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)
