@@ -436,7 +436,7 @@ export interface EnrollParams {
   readonly displayName?: string | undefined
   /** Groups of the subject; a group is created on first use. At most 20. Default []. */
   readonly groups?: readonly string[] | undefined
-  /** A JSON object with your data, at most 4 KB. */
+  /** A JSON object with your data, at most 4 KB. Send a whole number beyond 9007199254740991 as text. */
   readonly attributes?: { readonly [key: string]: unknown } | undefined
   /** If a subject has this externalId: add a template, or reject the call. Default "append". */
   readonly onExisting?: 'append' | 'reject' | undefined
@@ -1045,7 +1045,7 @@ export interface VisitorPromotion {
   readonly displayName?: string | undefined
   /** At most 20. Default []. */
   readonly groups?: readonly string[] | undefined
-  /** A JSON object with your data, at most 4 KB. */
+  /** A JSON object with your data, at most 4 KB. Send a whole number beyond 9007199254740991 as text. */
   readonly attributes?: { readonly [key: string]: unknown } | undefined
   /** A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters. */
   readonly expiresAtUtc?: string | undefined

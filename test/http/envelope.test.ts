@@ -238,8 +238,17 @@ test('Text that a database cannot store gets INVALID_REQUEST, not an internal er
   await assertInvalid(detect({ ...image, correlationId: 'a\uD800b' }), /surrogate/u)
   await assertInvalid(
     '{"action":"svc.detect","params":{"images":[],"maxFaces":1e400}}',
-    /params\.maxFaces: must be a finite number/u,
+    /params\.maxFaces: must be a number of at most 9007199254740991; send a larger one as text/u,
   )
+})
+
+test('A whole number beyond 2^53 - 1 gets INVALID_REQUEST, and is not stored as another number', async () => {
+  const update = (badge: string) =>
+    `{"action":"svc.updateSubject","params":{"externalId":"a","attributes":{"badge":${badge}}}}`
+  for (const badge of ['9007199254740992', '-9007199254740993', '12345678901234567890'])
+    await assertInvalid(update(badge), /params\.attributes\.badge: must be a number of at most/u)
+  for (const badge of ['9007199254740991', '-9007199254740991', '0.5'])
+    assert.equal((await facegate.post(update(badge))).body.errors[0].code, 'SUBJECT_NOT_FOUND')
 })
 
 test('A path or a URL is not accepted as an image', async () => {

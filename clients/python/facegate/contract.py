@@ -408,7 +408,7 @@ class EnrollParams(TypedDict):
     groups: NotRequired[Sequence[str]]
     """Groups of the subject; a group is created on first use. At most 20. Default []."""
     attributes: NotRequired[Mapping[str, Any]]
-    """A JSON object with your data, at most 4 KB."""
+    """A JSON object with your data, at most 4 KB. Send a whole number beyond 9007199254740991 as text."""
     onExisting: NotRequired[Literal["append", "reject"]]
     """If a subject has this externalId: add a template, or reject the call. Default 'append'."""
     duplicateCheck: NotRequired[Literal["off", "report", "reject"]]
@@ -957,7 +957,7 @@ class VisitorPromotion(TypedDict):
     groups: NotRequired[Sequence[str]]
     """At most 20. Default []."""
     attributes: NotRequired[Mapping[str, Any]]
-    """A JSON object with your data, at most 4 KB."""
+    """A JSON object with your data, at most 4 KB. Send a whole number beyond 9007199254740991 as text."""
     expiresAtUtc: NotRequired[str]
     """A time in the future. From then on no call finds the subject; it is deleted within a minute. At most 40 characters."""
 
@@ -1165,7 +1165,7 @@ class EnrollOptions(TypedDict):
     groups: NotRequired[Sequence[str]]
     """Groups of the subject; a group is created on first use. At most 20. Default []."""
     attributes: NotRequired[Mapping[str, Any]]
-    """A JSON object with your data, at most 4 KB."""
+    """A JSON object with your data, at most 4 KB. Send a whole number beyond 9007199254740991 as text."""
     onExisting: NotRequired[Literal["append", "reject"]]
     """If a subject has this externalId: add a template, or reject the call. Default 'append'."""
     duplicateCheck: NotRequired[Literal["off", "report", "reject"]]

@@ -178,8 +178,9 @@ function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
 
 /**
  * Finds texts and numbers that a request can contain and a database cannot store: NUL, half surrogate
- * pairs, and numbers beyond the largest double. PostgreSQL rejects NUL, and both engines would store
- * another character than half a surrogate pair. Every text of a request is checked by this function.
+ * pairs, numbers beyond the largest double, and whole numbers beyond 2^53 - 1. PostgreSQL rejects NUL,
+ * and both engines would store another character than half a surrogate pair, and another whole number.
+ * Every text of a request is checked by this function.
  *
  * @param path the location of the value, for the messages.
  * @returns one message per problem.
@@ -191,9 +192,13 @@ export function findUnstorable(value: unknown, path: string): string[] {
 /** The same check without the texts for messages, which valid values do not need. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
-  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'number') return isExact(value)
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner))
+}
+
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
 }
 
 function describeUnstorable(value: unknown, path: string): string[] {
@@ -201,8 +206,10 @@ function describeUnstorable(value: unknown, path: string): string[] {
     if (value.includes('\0')) return [`${path}: must not contain NUL`]
     return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
   }
-  if (typeof value === 'number')
-    return Number.isFinite(value) ? [] : [`${path}: must be a finite number`]
+  if (typeof value === 'number') {
+    const rule = `of at most ${Number.MAX_SAFE_INTEGER}; send a larger one as text`
+    return isExact(value) ? [] : [`${path}: must be a number ${rule}`]
+  }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const innerPath = appendStep(path, Array.isArray(value) ? Number(key) : key)
