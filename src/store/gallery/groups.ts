@@ -72,16 +72,20 @@ export async function listGroups(
   galleryId: string,
   filter: GroupFilter = {},
 ): Promise<GroupCount[]> {
+  const { limit = Infinity, stepMax = stepRows } = filter
   const counts = new Map<string, number>()
+  // A page of small groups has few subjects.
+  let rows = Math.min(stepMax, limit + 1)
   for (let last: GroupStep | undefined; ; await nextTurn()) {
-    const groups = await read((tx) => tx.run(countStep(tx, galleryId, filter, last)))
+    const step = { ...filter, stepMax: rows }
+    const groups = await read((tx) => tx.run(countStep(tx, galleryId, step, last)))
     for (const { name, isListed, members } of groups)
       if (isListed) counts.set(name, (counts.get(name) ?? 0) + members)
-    const isEnd =
-      groups.reduce((sum, { members }) => sum + members, 0) < (filter.stepMax ?? stepRows)
+    const isEnd = groups.reduce((sum, { members }) => sum + members, 0) < rows
     // The last group can have more subjects.
-    if (isEnd || counts.size > (filter.limit ?? Infinity)) break
+    if (isEnd || counts.size > limit) break
     last = groups.at(-1)
+    rows = Math.min(stepMax, rows * 10)
   }
   const listed = [...counts].map(([name, subjectCount]) => ({ name, subjectCount }))
   return listed.slice(0, filter.limit)

@@ -91,20 +91,12 @@ function findLatencies(tx: ReadTx, part: CallFilter) {
 
 /** Returns the position after a step; undefined at the end, and if an index finds only rows to return. */
 async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor | undefined> {
-  const {
-    limit: _,
-    signal: _signal,
-    fromMs,
-    toMs,
-    after,
-    upTo,
-    isAscending,
-    ...conditions
-  } = filter
-  if ((conditions.requestId ?? conditions.requestIdPrefix) !== undefined) return undefined
+  const { fromMs, toMs, after, upTo, isAscending, ...rest } = filter
+  const { limit: _, signal: _signal, ...conditions } = rest
+  if ((rest.requestId ?? rest.requestIdPrefix) !== undefined) return undefined
   const indexed = indexedConditions(filter)
   const names = Object.keys(conditions) as (keyof CallConditions)[]
-  if (names.every((name) => conditions[name] === indexed[name])) return undefined
+  if (names.every((name) => filter[name] === indexed[name])) return undefined
   const page = { ...indexed, fromMs, toMs, after, upTo, isAscending, limit: 1 }
   const step = pageOfCalls(tx.build, page).select(['atMs', 'callId'])
   return (await tx.run(step.offset(stepRows - 1)))[0]

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ReadTx } from '../../../src/store/database.ts'
 import { findGroupNames, hasGroup, listGroups } from '../../../src/store/gallery/groups.ts'
 import { stepRows } from '../../../src/store/lists.ts'
-import { onBothEngines } from '../../support/plans/explain-reads.ts'
+import { onBothEngines, onSqlite } from '../../support/plans/explain-reads.ts'
 import { combine, sorted } from '../../support/plans/plan-checks.ts'
 
 const unexpiredAtUtc = '2026'
@@ -57,6 +57,30 @@ test('Groups are counted in steps of an index, from the last subject of the prev
       )
     }
   }))
+
+test('A page of groups begins with a step of its size, and the steps grow', async () => {
+  const limits: unknown[] = []
+  const steps = [51, 510, stepRows, 1].map((members) => [
+    { name: 'n', isListed: true, members, lastId: 's' },
+  ])
+  await onSqlite(async ({ explain }) => {
+    await explain(async (tx) =>
+      listGroups(
+        sourceOf({
+          ...tx,
+          run: async <Row>(query: Parameters<typeof tx.run<Row>>[0]) => {
+            await tx.run(query)
+            limits.push(query.compile().parameters.find((value) => typeof value === 'number'))
+            return steps[limits.length - 1] as unknown as readonly Row[]
+          },
+        }),
+        'g',
+        { limit: 50 },
+      ),
+    )
+  })
+  assert.deepEqual(limits, [51, 510, stepRows, stepRows])
+})
 
 test('A search for a group reads one subject of it, not all', () =>
   onBothEngines(async ({ explain, isPostgres }) => {
