@@ -50,16 +50,22 @@ export function readCalls(tx: ReadTx, filter: CallFilter): Promise<readonly Logg
 }
 
 /** Finds the same rows. SQLite reads the log in steps, so that other calls run in between. */
-export function searchCalls(source: ListSource, filter: CallFilter): Promise<LoggedCall[]> {
-  return readProjects(source, filter, { find: readCalls, compare: compareCalls })
+export async function searchCalls(source: ListSource, filter: CallFilter): Promise<LoggedCall[]> {
+  return readInSteps(source, await listsOf(source, filter), {
+    findEnd: findStepEnd,
+    find: readCalls,
+    compare: (a, b) => a.atMs - b.atMs || a.callId - b.callId,
+  })
 }
 
 /** A call and its latency. */
 export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
 
 /** Finds the latencies of the same rows, in any order. Other columns of a failure can have some kB. */
-export function searchLatencies(source: ListSource, filter: CallFilter): Promise<CallLatency[]> {
-  return readProjects(source, filter, { find: findLatencies })
+export async function searchLatencies(source: ListSource, filter: CallFilter) {
+  const find = (tx: ReadTx, part: CallFilter): Promise<readonly CallLatency[]> =>
+    tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'latencyMs']))
+  return readInSteps(source, await listsOf(source, filter), { findEnd: findStepEnd, find })
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
@@ -68,25 +74,12 @@ export async function countLoggedCalls(source: ListSource, filter: Omit<CallFilt
   return toListCount((await searchLatencies(source, counted)).length)
 }
 
-type LogSteps<Row> = Omit<Parameters<typeof readInSteps<CallFilter, Row>>[2], 'findEnd'>
-
-/** Reads the log in steps. SQLite has no lateral joins: it reads the log of each project. */
-async function readProjects<Row>(source: ListSource, filter: CallFilter, steps: LogSteps<Row>) {
+/** SQLite has no lateral joins: it reads the log of each project. */
+async function listsOf(source: ListSource, filter: CallFilter): Promise<readonly CallFilter[]> {
+  if (source.isShared || !spansProjects(filter)) return [filter]
   const { accountId, ...conditions } = filter
-  const isOneList = source.isShared || !spansProjects(filter)
-  const projects = isOneList
-    ? []
-    : await source.read((tx) => tx.run(accountProjectIds(tx.build, accountId)))
-  const lists = isOneList ? [filter] : projects.map((project) => ({ ...conditions, ...project }))
-  return readInSteps(source, lists, { ...steps, findEnd: findStepEnd })
-}
-
-function compareCalls(a: CallCursor, b: CallCursor): number {
-  return a.atMs - b.atMs || a.callId - b.callId
-}
-
-function findLatencies(tx: ReadTx, part: CallFilter) {
-  return tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'latencyMs']))
+  const projects = await source.read((tx) => tx.run(accountProjectIds(tx.build, accountId)))
+  return projects.map((project) => ({ ...conditions, ...project }))
 }
 
 /** Returns the position after a step; undefined at the end, and if an index finds only rows to return. */
