@@ -163,10 +163,18 @@ function hasValues(row: Values, filter: Values): boolean {
   )
 }
 
-type Row = { readonly atMs: number; readonly projectId: string | null; readonly chain?: string }
-type Period = { readonly fromMs: number | undefined; readonly toMs: number | undefined }
+type OwnedRow = {
+  readonly atMs: number
+  readonly projectId: string | null
+  readonly chain?: string
+}
+type ListedPeriod = { readonly fromMs: number | undefined; readonly toMs: number | undefined }
 
-function isListed(row: Row, accountId: string, { fromMs = 0, toMs = 999 }: Period): boolean {
+function isListed(
+  row: OwnedRow,
+  accountId: string,
+  { fromMs = 0, toMs = 999 }: ListedPeriod,
+): boolean {
   const owner = row.projectId?.slice(0, 1) ?? row.chain?.slice('wallet:'.length)
   return owner === accountId && row.atMs >= fromMs && row.atMs < toMs
 }
