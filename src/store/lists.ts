@@ -140,6 +140,8 @@ type ListSteps<Filter extends ListOrder<unknown>, Row> = {
   readonly findEnd: (tx: ReadTx, filter: Filter) => Promise<Filter['after']>
   /** Finds the matching rows of a step. */
   readonly find: (tx: ReadTx, filter: Filter) => Promise<readonly Row[]>
+  /** Whether an index without the order of the list finds few rows, which PostgreSQL then sorts. */
+  readonly findsFew?: boolean | undefined
   /** The ascending order of positions in several lists. Without it, any rows up to the limit are found. */
   readonly compare?: ((a: NonNullable<Filter['after']> | Row, b: typeof a) => number) | undefined
 }
@@ -151,7 +153,7 @@ type ListSteps<Filter extends ListOrder<unknown>, Row> = {
 export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
   { read, isShared }: ListSource,
   lists: readonly Filter[],
-  { findEnd, find, compare }: ListSteps<Filter, Row>,
+  { findEnd, find, findsFew, compare }: ListSteps<Filter, Row>,
 ): Promise<Row[]> {
   const found: Row[] = []
   const waiting = [...lists]
@@ -162,7 +164,7 @@ export async function readInSteps<Filter extends ListOrder<unknown>, Row>(
     if (last && (!order || (after && order(after, last) >= 0))) break
     const part = { ...list, upTo: last, limit: order ? limit : limit - found.length }
     const { end, rows } = await read(async (tx) => {
-      if (isShared) await setLocalSettings(tx, orderedPlans)
+      if (isShared && !findsFew) await setLocalSettings(tx, orderedPlans)
       const upTo = isShared ? undefined : await findEnd(tx, part)
       return { end: upTo, rows: await find(tx, { ...part, upTo: upTo ?? last }) }
     })

@@ -54,6 +54,7 @@ export async function searchCalls(source: ListSource, filter: CallFilter): Promi
   return readInSteps(source, await listsOf(source, filter), {
     findEnd: findStepEnd,
     find: readCalls,
+    findsFew: isOfRequest(filter),
     compare: (a, b) => a.atMs - b.atMs || a.callId - b.callId,
   })
 }
@@ -65,13 +66,21 @@ export type CallLatency = Pick<LoggedCall, 'callId' | 'latencyMs'>
 export async function searchLatencies(source: ListSource, filter: CallFilter) {
   const find = (tx: ReadTx, part: CallFilter): Promise<readonly CallLatency[]> =>
     tx.run(pageOfCalls(tx.build, part, false).select(['callId', 'latencyMs']))
-  return readInSteps(source, await listsOf(source, filter), { findEnd: findStepEnd, find })
+  return readInSteps(source, await listsOf(source, filter), {
+    findEnd: findStepEnd,
+    find,
+    findsFew: isOfRequest(filter),
+  })
 }
 
 /** Counts the rows that a list contains, at most `listCountMax`. */
 export async function countLoggedCalls(source: ListSource, filter: Omit<CallFilter, 'limit'>) {
   const counted = { ...filter, limit: listCountMax + 1 }
   return toListCount((await searchLatencies(source, counted)).length)
+}
+
+function isOfRequest({ requestId, requestIdPrefix }: CallConditions): boolean {
+  return (requestId ?? requestIdPrefix) !== undefined
 }
 
 /** SQLite has no lateral joins: it reads the log of each project. */
@@ -86,7 +95,7 @@ async function listsOf(source: ListSource, filter: CallFilter): Promise<readonly
 async function findStepEnd(tx: ReadTx, filter: CallFilter): Promise<CallCursor | undefined> {
   const { fromMs, toMs, after, upTo, isAscending, ...rest } = filter
   const { limit: _, signal: _signal, ...conditions } = rest
-  if ((rest.requestId ?? rest.requestIdPrefix) !== undefined) return undefined
+  if (isOfRequest(filter)) return undefined
   const indexed = indexedConditions(filter)
   const names = Object.keys(conditions) as (keyof CallConditions)[]
   if (names.every((name) => filter[name] === indexed[name])) return undefined

@@ -24,7 +24,7 @@ const statements = [
     from generate_series(1, 30300) i`,
   `insert into calls ("atMs", "keyId", "projectId", "requestId", action, code, "latencyMs",
       "costMicros", "isReplay", outcome, "nearMiss")
-    select i, 'k' || "projectId", "projectId", '', 'svc.identify',
+    select i, 'k' || "projectId", "projectId", i::text, 'svc.identify',
       case when i % 2 = 0 then 'NO_FACE_FOUND' else 'OK' end, 1, 0, 0, 'spoof', 1 from rows`,
   `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger", "toLedger", "amountMicros",
       "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
@@ -100,6 +100,16 @@ test(
       // Half of the calls have another code, and one more is read to sort equal times.
       assert.ok(page > 0 && page < 150, `a page of ${JSON.stringify(conditions)}: ${page}`)
       assert.ok(count > 0 && count < 20_300, `a count of ${JSON.stringify(conditions)}: ${count}`)
+    }
+    for (const conditions of [{ requestId: '30300' }, { requestIdPrefix: '3030' }]) {
+      const filter = { accountId: 'a300', ...conditions }
+      const page = await countReads(
+        (source) => searchCalls(source, { ...filter, limit: 51 }),
+        'a300',
+      )
+      const count = await countReads((source) => countLoggedCalls(source, filter), 'a300')
+      const problem = `${JSON.stringify(conditions)}: ${page} and ${count}`
+      assert.ok(page > 0 && page < 10 && count > 0 && count < 10, problem)
     }
     for (const kind of [undefined, 'charge'] as const) {
       const filter = { accountId: 'a0', kind }
