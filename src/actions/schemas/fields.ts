@@ -46,9 +46,10 @@ export const requiredLivenessParams = {
   livenessSessionId: livenessSessionId.optional(),
 }
 
-/** An id in a request. */
+/** An id in a request, in lower case as in the database. */
 export const uuid = z
   .guid()
+  .toLowerCase()
   .refine((text) => text !== nilUuid, 'must be a UUID other than the nil UUID')
 
 export const subjectId = uuid.describe(texts.fields.subjectId)

@@ -183,3 +183,17 @@ test('A group with more subjects than one transaction changes quickly is not ren
   const { status, body } = await rename()
   assert.deepEqual([status, body], [200, { name: 'renamed', subjectCount: renamedSubjectsMax }])
 })
+
+test('Ids in upper case are the same ids in the rules of an update', async () => {
+  await using gallery = await startGallery()
+  const image = imageParams('Ann')
+  const { subjectId, faceId } = await gallery.value('svc.enroll', image)
+  const removeFaceIds = [faceId.toUpperCase()]
+  const renewed = await gallery.value('svc.updateSubject', { ...image, subjectId, removeFaceIds })
+  assert.notEqual(renewed.faceId, faceId)
+  assert.equal((await gallery.value('svc.identify', image)).bestMatch.faceId, renewed.faceId)
+  const other = await gallery.value('svc.enroll', imageParams('Bea'))
+  const lists = { addFaceIds: [other.faceId], removeFaceIds: [other.faceId.toUpperCase()] }
+  const { body } = await gallery.call('svc.updateSubject', { subjectId, ...lists })
+  assert.match(body.errors[0].message, /removeFaceIds: must not contain .*, which addFaceIds/u)
+})
