@@ -42,6 +42,17 @@ async function readMoves(store: Store): Promise<readonly AccountMove[]> {
   return listMoves.all(runnerOf(store.db), {})
 }
 
+/** @throws Error if the database contains the frozen copy of an account, which no command can change. */
+export async function requireNoFrozenAccount(store: Store): Promise<void> {
+  const moves = store.isShared ? await readMoves(store) : []
+  const frozen = moves.find((move) => move.direction === 'out' && move.removedAtUtc === null)
+  if (frozen)
+    throw new Error(
+      `the account ${frozen.accountId} is frozen by its move to ${frozen.otherDatabase}: complete the move ` +
+        'or cancel it (facegate account move), or remove the moved copy (facegate account remove)',
+    )
+}
+
 function stateOf(open: AccountMove | undefined): string {
   if (!open) return 'active'
   return open.completedAtUtc === null ? 'being moved to' : 'moved to'

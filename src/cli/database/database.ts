@@ -24,6 +24,7 @@ import { openStore } from '../../store/open-store.ts'
 import { backupSqlite, checkDatabase, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir } from '../../store/sqlite/open-sqlite-store.ts'
+import { requireNoFrozenAccount } from '../account/accounts.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import { type CommandValues, print, toJson } from '../command.ts'
@@ -243,6 +244,7 @@ export async function rotate({ prepared, json }: CommandValues & { readonly prep
   if (config.DATABASE_URL === '' && hasDatabase(config)) requireIntactDatabase(config.DATA_DIR)
   const masterKeyFile = masterKeyPath(config)
   const result = await withStore(async (store) => {
+    await requireNoFrozenAccount(store)
     const entry = { auditAction: 'masterKey.rotate', target: 'master key', detail: { prepared } }
     const onRotated = await createEntryHook(store, entry)
     return rotateKeys({ store, masterKeyFile, isPrepared: prepared, nowMs: Date.now, onRotated })
