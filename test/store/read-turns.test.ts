@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  findCurrentMasterKeyId,
+  storeCurrentMasterKeyId,
+} from '../../src/store/gallery/galleries.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { openTestStore } from '../support/database/engine.ts'
 
@@ -31,6 +36,24 @@ test('Long reads that arrive at once run in one turn of the event loop each', as
   const turns = await Promise.all(Array.from({ length: 5 }, readLong))
   stop()
   assert.equal(new Set(turns).size, turns.length, `turns ${turns.join(', ')}`)
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})
+
+test('An open read does not make the event loop wait for a checkpoint', async () => {
+  const dataDir = await createDataFolder()
+  const store = await openTestStore(dataDir)
+  await store.write((tx) => storeCurrentMasterKeyId(tx, 'k'))
+  const started = Promise.withResolvers<void>()
+  const reading = store.read(async (tx) => {
+    await findCurrentMasterKeyId(tx)
+    started.resolve()
+    await nextTurn()
+  })
+  await started.promise
+  // A wait in SQLite would end without success, because this read ends in a later turn.
+  assert.equal(await store.checkpoint(), true)
+  await reading
   await store.close()
   await rm(dataDir, { recursive: true })
 })

@@ -65,9 +65,19 @@ export async function inSnapshot<T>(database: DatabaseSync, read: () => Promise<
   }
 }
 
-/** Empties the write-ahead log. @returns false if a reader prevented it. */
+/**
+ * Empties the write-ahead log. SQLite would wait for a reader by blocking the event loop, also for a
+ * reader of this process, which ends only when the event loop goes on.
+ *
+ * @returns false if a reader prevented it.
+ */
 export function truncateWal(database: DatabaseSync): boolean {
-  return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+  database.exec('PRAGMA busy_timeout = 0')
+  try {
+    return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  }
 }
 
 export type SqliteParameters = Readonly<Record<string, SQLInputValue>>

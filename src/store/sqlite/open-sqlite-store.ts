@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { steadyClock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import { type DatabaseInfo, Kysely, type Store, type StoreOptions } from '../database.ts'
@@ -57,6 +57,7 @@ export async function openSqliteStoreForMigration(
   const transaction = createDurableTransaction(connection, file)
   const { tx, writer } = openWriter({ db, connection, transaction })
   const { write } = writer
+  const queueRead = createReadQueue()
   return {
     db,
     ...writer,
@@ -65,11 +66,12 @@ export async function openSqliteStoreForMigration(
         .transaction()
         .execute((transaction) => job({ db: transaction, tx }))
         .catch(throwUnavailable),
-    read: serializeReads(async (job) => {
-      const value = await inSnapshot(reader, () => job(readTx)).catch(throwUnavailable)
-      await transaction.synchronize() // The snapshot may contain what is not on the disk yet.
-      return value
-    }),
+    read: (job) =>
+      queueRead(async () => {
+        const value = await inSnapshot(reader, () => job(readTx)).catch(throwUnavailable)
+        await transaction.synchronize() // The snapshot may contain what is not on the disk yet.
+        return value
+      }),
     isShared: false,
     // No other server uses the database.
     confirmRemovals: async (applied) => {
@@ -77,7 +79,7 @@ export async function openSqliteStoreForMigration(
     },
     isFirstServer: true,
     steadyClock,
-    checkpoint: () => db.connection().execute(async () => truncateWal(connection)),
+    checkpoint: () => emptyLog(connection, queueRead),
     ...createKeyFinders((hash) => readKey(hash).catch(throwUnavailable)),
     readInfo: () => readSqliteInfo(file, reader),
     close: async () => {
@@ -145,8 +147,28 @@ async function migrateSchema(db: Kysely<Schema>, connection: DatabaseSync): Prom
 /** Reads that began this long ago leave the event loop free before the next one. */
 const turnMsMax = 10
 
+/** The wait for the reads of other processes and for the transaction of a call, which take as long. */
+const checkpointRetryMs = 5
+
+/**
+ * Empties the write-ahead log between two reads of this process.
+ *
+ * @returns false if a read of another process prevents it for `busyTimeoutMs`.
+ */
+async function emptyLog(
+  connection: DatabaseSync,
+  queueRead: ReturnType<typeof createReadQueue>,
+): Promise<boolean> {
+  const endMs = performance.now() + busyTimeoutMs
+  while (!(await queueRead(() => !connection.isTransaction && truncateWal(connection)))) {
+    if (performance.now() > endMs) return false
+    await sleep(checkpointRetryMs)
+  }
+  return true
+}
+
 /** Runs reads one after another, because a connection has one snapshot at a time. */
-function serializeReads(read: Store['read']): Store['read'] {
+function createReadQueue() {
   let last: Promise<unknown> = Promise.resolve()
   let turnStartMs = 0
   const leaveTurn = async (): Promise<void> => {
@@ -154,8 +176,8 @@ function serializeReads(read: Store['read']): Store['read'] {
     await nextTurn()
     turnStartMs = performance.now()
   }
-  return (job) => {
-    const result = last.then(() => read(job))
+  return <T>(read: () => Promise<T> | T): Promise<T> => {
+    const result = last.then(read)
     last = result.catch(() => undefined).then(leaveTurn)
     return result
   }
