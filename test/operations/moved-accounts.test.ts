@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
+import { Client } from 'pg'
 import { accountCommands } from '../../src/cli/account/commands.ts'
 import { deletions } from '../../src/cli/database/commands.ts'
 import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
@@ -133,5 +134,25 @@ test(
     await using gallery = await start(a, key)
     assert.equal(await isFound(gallery, 'Ada'), false)
     assert.equal((await enroll(gallery, 'Ben')).length, 1)
+  },
+)
+
+test(
+  'A move into a database with another master key is refused, also before it encrypts anything',
+  {
+    skip: postgresSkipReason ?? false,
+  },
+  async () => {
+    await using opened = new AsyncDisposableStack()
+    const { a, b, move, stateIn } = await createDatabases(opened)
+    const client = new Client({ connectionString: b.url })
+    await client.connect()
+    opened.defer(() => client.end())
+    await client.query(`insert into "masterKeys" values ('other')`)
+    await assert.rejects(move(a, b), /use another master key/u)
+    assert.equal(await stateIn(a), 'active')
+    await client.query('delete from "masterKeys"')
+    await move(a, b)
+    assert.equal(await stateIn(b), 'active')
   },
 )

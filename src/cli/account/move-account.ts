@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditSnapshot, type AuditCheck } from '../../billing/audit-ledger.ts'
 import { createSubjectKeys, openKeyring } from '../../gallery/keys/keyring.ts'
+import { readCurrentMasterKeys } from '../../gallery/keys/master-key-file.ts'
 import { listWrappedKeys, requireUnwrappable } from '../../gallery/keys/open-keys.ts'
 import { createDecryptStoredTemplate } from '../../gallery/keys/template-encryption.ts'
 import { expireLeftover } from '../../gate/sweep.ts'
@@ -15,6 +16,7 @@ import * as accountCopy from '../../store/account-move/copy-account.ts'
 import * as frozen from '../../store/account-move/frozen-account.ts'
 import * as moves from '../../store/account-move/move-record.ts'
 import type { Store } from '../../store/database.ts'
+import { findCurrentMasterKeyId } from '../../store/gallery/galleries.ts'
 import { selectOrderedTemplates } from '../../store/gallery/templates.ts'
 import {
   databaseOnTransaction,
@@ -238,6 +240,7 @@ const templatesMax = 200
  */
 async function checkKeys(on: QueryRunner, masterKeyFile: string): Promise<number> {
   const tx = postgresReadTx(on)
+  readCurrentMasterKeys(masterKeyFile, await findCurrentMasterKeyId(tx))
   const keys = await listWrappedKeys({ read: async (job) => job(tx) })
   if (keys.galleryKeys.length + keys.secrets.length === 0) return 0
   const keyring = openKeyring(masterKeyFile)
