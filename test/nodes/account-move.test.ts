@@ -293,8 +293,7 @@ test(
     const moved = b.gallery.withKey(client.key)
     const { bestMatch } = await moved.value('svc.identify', imageParams('Ada'))
     assert.equal(bestMatch.subjectId, subjectId)
-    const rotation = await runCli(['key', 'rotate-master'], a.settings)
-    assert.match(rotation.err, new RegExp(`${accountId} is frozen by its move .*account remove`, 'u'))
+    assert.match((await runCli(['key', 'rotate-master'], a.settings)).err, /is frozen by its move/u)
     const notMoved = await runCli(['account', 'remove', 'default'], a.settings)
     assert.match(notMoved.err, /was not moved/u)
   },

@@ -35,6 +35,9 @@ export const keysAndDeletionsContract = {
       assert.equal((await queries.findGalleryKey(tx, 'newer'))?.createdAtMs, newer.createdAtMs)
       assert.equal((await queries.listGalleryKeys(tx)).length, 2)
     })
+    for (const id of ['older', 'newer'])
+      await store.write((tx) => queries.storeCurrentMasterKeyId(tx, id))
+    assert.equal(await store.read(queries.findCurrentMasterKeyId), 'newer')
     await assert.rejects(
       store.write((tx) => queries.removeGalleryKey(tx, 'wrapping')),
       /foreign key/iu,
