@@ -95,8 +95,12 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     assert.equal(await sustained.inputValue(), '4', 'the page shows an earlier value')
     await sustained.fill('6')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByRole('button', { name: 'Undo' }).last().click()
-    await page.getByText('The earlier settings apply again.').last().waitFor()
+    const undo = page.getByRole('button', { name: 'Undo' }).last()
+    await undo.waitFor()
+    // The message of the step before can still be visible.
+    const undone = page.waitForResponse((response) => response.request().method() === 'PATCH')
+    await undo.click()
+    await undone
     assert.equal((await other.get(projectPath)).body.sustainedPerS, 5)
   })
 
