@@ -19,12 +19,7 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
     moves: store.isShared ? await readMoves(store) : [],
   }))
   const rows = accounts.map((account) => {
-    const open = moves.find(
-      (move) =>
-        move.accountId === account.accountId &&
-        move.direction === 'out' &&
-        move.removedAtUtc === null,
-    )
+    const open = moves.find((move) => isOpen(move) && move.accountId === account.accountId)
     return { ...account, movedTo: open?.otherDatabase ?? null, state: stateOf(open) }
   })
   printRows(rows, json, {
@@ -45,12 +40,17 @@ async function readMoves(store: Store): Promise<readonly AccountMove[]> {
 /** @throws Error if the database contains the frozen copy of an account, which no command can change. */
 export async function requireNoFrozenAccount(store: Store): Promise<void> {
   const moves = store.isShared ? await readMoves(store) : []
-  const frozen = moves.find((move) => move.direction === 'out' && move.removedAtUtc === null)
+  const frozen = moves.find(isOpen)
   if (frozen)
     throw new Error(
       `the account ${frozen.accountId} is frozen by its move to ${frozen.otherDatabase}: complete the move ` +
         'or cancel it (facegate account move), or remove the moved copy (facegate account remove)',
     )
+}
+
+/** Whether the database still contains the frozen copy of a moved account. */
+function isOpen({ direction, removedAtUtc }: AccountMove): boolean {
+  return direction === 'out' && removedAtUtc === null
 }
 
 function stateOf(open: AccountMove | undefined): string {
