@@ -8,7 +8,7 @@ import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { addMerge, packMemberships } from '../store/gallery/duplicates/subject-merges.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceOwners, findSubjectFaces, moveFaces } from '../store/gallery/faces.ts'
-import { findSubjectMatches, moveVerdicts } from '../store/gallery/feedback/match-verdicts.ts'
+import { moveVerdicts, removeUndecided } from '../store/gallery/feedback/match-verdicts.ts'
 import { listMatchDays, moveMatchDays } from '../store/gallery/feedback/match-days.ts'
 import { findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addGroups, findSubjectGroups } from '../store/gallery/groups.ts'
@@ -53,8 +53,8 @@ export async function mergeSubjects(
   await encryptForSubject(tx, { source, target, accountId, keys })
   const fromSubjectId = source.subjectId
   await moveFaces(tx, { galleryId, fromSubjectId, toSubjectId: subjectId, sequence })
-  const verdictIds = await decidedIds(tx, fromSubjectId)
-  await moveVerdicts(tx, { from: fromSubjectId, to: subjectId, verdictIds })
+  await removeUndecided(tx, fromSubjectId)
+  await moveVerdicts(tx, { from: fromSubjectId, to: subjectId })
   const days = await listMatchDays(tx, fromSubjectId)
   await moveMatchDays(tx, { from: fromSubjectId, to: subjectId, days })
   await storeVectors(tx, target)
@@ -65,12 +65,6 @@ export async function mergeSubjects(
     ...(faces > 0 && { withoutFaces: 0 }),
   })
   return { record, mergeId }
-}
-
-/** The matches of a subject that were confirmed or denied; a merge deletes the others. */
-async function decidedIds(reading: ReadTx, subjectId: string): Promise<readonly string[]> {
-  const matches = await findSubjectMatches(reading, subjectId)
-  return matches.filter(({ verdict }) => verdict).map(({ verdictId }) => verdictId)
 }
 
 /** @throws ActionError TEMPLATE_LIMIT_REACHED. @returns the faces of both subjects. */
@@ -123,7 +117,6 @@ async function recordMerge(
     expiresAtUtc,
     formerIds: [source.subjectId, ...formerIdsOf(source)],
     faceIds: faces.map(({ faceId }) => faceId),
-    verdictIds: await decidedIds(tx, source.subjectId),
     matchDays: await listMatchDays(tx, source.subjectId),
   }
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''

@@ -109,13 +109,26 @@ export type SubjectMergeRow = {
   readonly ciphertext: Uint8Array
 }
 
+/** A subject that faces matched. */
+export type MatchedSubjectRow = {
+  /** The id that the subject had at these matches. */
+  readonly matchedId: string
+  readonly galleryId: string
+  /** The subject that has the matches now: a merge and its undo change it. */
+  readonly subjectId: string
+}
+
+/** A match of svc.identify as it is stored: `matchedSubjects` has its subject. */
+export type StoredMatchRow = Omit<MatchVerdictRow, 'subjectId'> &
+  Pick<MatchedSubjectRow, 'matchedId'>
+
 /** A match of svc.identify that can be confirmed or denied, or that was. */
 export type MatchVerdictRow = {
   readonly verdictId: string
   readonly galleryId: string
   /** The project of the call. */
   readonly projectId: string
-  /** The subject that the face matched. */
+  /** The subject that the face matched, or the one that it was merged into. */
   readonly subjectId: string
   readonly requestId: string
   readonly resultIndex: number

@@ -31,7 +31,8 @@ export type Schema = VectorsSchema & {
   subjects: galleryRows.SubjectRow & galleryRows.SubjectKeyFlag & galleryRows.SubjectSearchText
   distinctSubjects: galleryRows.DistinctSubjectsRow
   subjectMerges: galleryRows.SubjectMergeRow
-  matchVerdicts: galleryRows.MatchVerdictRow
+  matchedSubjects: galleryRows.MatchedSubjectRow
+  matchVerdicts: galleryRows.StoredMatchRow
   nearMissCrops: galleryRows.NearMissCropRow
   matchDays: galleryRows.MatchDayRow
   faces: galleryRows.FaceRow

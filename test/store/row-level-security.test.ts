@@ -55,7 +55,7 @@ after(async () => {
 const accountTables = (
   'accounts projects keys prices ledgers ledgerTransfers buckets attempts responseSubjects calls ' +
   'callHours scoreHours galleries galleryKeys galleryCalibrations subjects subjectGroups ' +
-  'subjectAttributes distinctSubjects subjectMerges matchVerdicts nearMissCrops matchDays faces ' +
+  'subjectAttributes distinctSubjects subjectMerges matchedSubjects matchVerdicts nearMissCrops matchDays faces ' +
   'templates galleryPages crops removals appliedRemovals deletions certificateKeys users sessions links auditLog chainHeads ' +
   'livenessSessions livenessFrames livenessChallenges webhooks webhookSecrets webhookDeliveries ' +
   'secondFactors recoveryCodes accountMoves'

@@ -160,8 +160,6 @@ export type MergedState = Pick<
   /** Its id, and the ids of the subjects whose faces it had received. */
   readonly formerIds: readonly string[]
   readonly faceIds: readonly string[]
-  /** Confirmed and denied matches. */
-  readonly verdictIds: readonly string[]
   readonly matchDays: readonly MatchDay[]
 }
 

@@ -1,7 +1,7 @@
 import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { findSubjectFaces } from '../../store/gallery/faces.ts'
 import { moveMatchDays } from '../../store/gallery/feedback/match-days.ts'
-import { moveVerdicts } from '../../store/gallery/feedback/match-verdicts.ts'
+import { findMatchTemplates, moveVerdicts } from '../../store/gallery/feedback/match-verdicts.ts'
 import { findGallery } from '../../store/gallery/galleries.ts'
 import { addGroups } from '../../store/gallery/groups.ts'
 import {
@@ -111,11 +111,13 @@ async function removeAddedGroups(tx: Tx, target: SubjectRow, merge: SubjectMerge
 async function returnVerdicts(
   tx: Tx,
   change: Parameters<typeof encryptForSubject>[1],
-  { verdictIds }: MergedState,
+  { formerIds: matchedIds }: MergedState,
 ): Promise<void> {
-  await encryptForSubject(tx, { ...change, faceIds: verdictIds })
   const [from, to] = [change.source.subjectId, change.target.subjectId]
-  await moveVerdicts(tx, { from, to, verdictIds })
+  const denied = await findMatchTemplates(tx, from, 'denied')
+  const returned = denied.filter(({ matchedId }) => matchedIds.includes(matchedId))
+  await encryptForSubject(tx, { ...change, faceIds: returned.map(({ faceId }) => faceId) })
+  await moveVerdicts(tx, { from, to, matchedIds })
 }
 
 async function findFacesToReturn(tx: Tx, { subjectId }: SubjectRow, state: MergedState) {

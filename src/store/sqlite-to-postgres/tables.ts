@@ -74,6 +74,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   },
   distinctSubjects: { column: 'galleryId', key: ['galleryId', 'subjectId', 'otherId'] },
   subjectMerges: { column: 'galleryId', key: ['mergeId'], ...swept },
+  matchedSubjects: { column: 'galleryId', key: ['matchedId'] },
   matchVerdicts: { column: 'galleryId', key: ['verdictId'], ...swept },
   nearMissCrops: { column: 'projectId', key: ['cropId'], batchRows: batchRowsLarge, ...swept },
   matchDays: { column: 'projectId', key: ['subjectId', 'projectId', 'day'], ...swept },

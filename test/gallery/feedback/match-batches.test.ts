@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
+import { subjectCommands } from '../../../src/cli/subject/commands.ts'
 import { project as projectCommands } from '../../../src/cli/tenancy/commands.ts'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
-import { runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import { mapSequential, runAsAllAccounts } from '../../../src/lib/account-context.ts'
 import type { Store } from '../../../src/store/database.ts'
-import { undecidedPerSubjectMax } from '../../../src/store/gallery/feedback/match-verdicts.ts'
-import { runJson } from '../../support/cli/run-json.ts'
+import {
+  findSubjectMatches,
+  undecidedPerSubjectMax,
+} from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { createLineRunner, runJson } from '../../support/cli/run-json.ts'
 import { recordChanges } from '../../support/database/record-changes.ts'
 import { recordDeletions } from '../../support/database/record-redactions.ts'
 import { addConfirmedMatches, addMatches, enrollPerson } from '../../support/gallery/feedback.ts'
@@ -77,4 +81,47 @@ test('The deletion of a subject deletes its confirmed matches in batches before 
   await client.value('svc.deleteSubject', { subjectId })
   assert.deepEqual(batches, [500, 500, 100], 'the first one is rolled back')
   assert.equal(await client.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
+})
+
+test('Merges and their undo change no row of a decided match, and its subject has it until its deletion', async () => {
+  await using gallery = await startGallery()
+  const { dataDir, database } = gallery
+  const { store } = database
+  const { project, ...client } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId } = project
+  const { runForJson } = createLineRunner([subjectCommands], () => dataDir)
+  const rows = () => store.db.selectFrom('matchVerdicts').selectAll().orderBy('verdictId').execute()
+  const counts = (...subjectIds: readonly string[]) =>
+    mapSequential(subjectIds, async (subjectId) => {
+      const found = await store.read((tx) => findSubjectMatches(tx, subjectId))
+      return found.length
+    })
+  const merge = async (subjectId: string, into: string): Promise<string> =>
+    (await runForJson(`subject merge ${subjectId} --into ${into} --project ${projectId}`)).mergeId
+  const undo = async (mergeId: string): Promise<string> =>
+    (await runForJson(`subject unmerge ${mergeId} --project ${projectId}`)).subjectId
+  const first = await enrollPerson(client, 'Ann')
+  const second = await enrollPerson(client, 'Bea')
+  const third = await enrollPerson(client, 'Cleo')
+  await addConfirmedMatches(store, { projectId, subjectId: first }, 3)
+  await addConfirmedMatches(store, { projectId, subjectId: second }, 2)
+  const stored = await rows()
+  await addMatches(store, { projectId, galleryId: projectId, subjectId: second }, 1)
+  await merge(first, second)
+  assert.deepEqual(await counts(second), [6], 'with the undecided match')
+  const mergeId = await merge(second, third)
+  assert.deepEqual(await rows(), stored, 'after the merges')
+  await addConfirmedMatches(store, { projectId, subjectId: third }, 1)
+  assert.deepEqual(await counts(third), [6])
+  const returned = await undo(mergeId)
+  assert.deepEqual(await counts(returned, third), [5, 1])
+  const again = await merge(returned, third)
+  assert.deepEqual(await counts(third), [6])
+  const separate = await undo(again)
+  await client.value('svc.deleteSubject', { subjectId: third })
+  assert.deepEqual(await rows(), stored, 'after the undo and the deletion of the other subject')
+  assert.deepEqual(await counts(separate), [5])
+  await client.value('svc.deleteSubject', { subjectId: separate })
+  const matched = await store.db.selectFrom('matchedSubjects').selectAll().execute()
+  assert.deepEqual([await rows(), matched], [[], []])
 })

@@ -84,10 +84,12 @@ test('The denials of a merged subject apply to the other one, and return when th
   assert.equal(await isMatched(gallery, 'Bea', ofSecond), true)
   const { mergeId } = await runForJson('subject merge ann-1 --into ann-2 --project default')
   assert.equal(await isMatched(gallery, 'Bea'), false, 'after the merge')
-  const ownerOf = async () =>
-    (await gallery.database.store.db.selectFrom('matchVerdicts').selectAll().execute()).find(
-      ({ verdict }) => verdict === 'denied',
-    )?.subjectId
+  const ownerOf = async () => {
+    const { db } = gallery.database.store
+    const matched = db.selectFrom('matchedSubjects as m').select('m.subjectId')
+    const joined = matched.innerJoin('matchVerdicts as v', 'v.matchedId', 'm.matchedId')
+    return (await joined.where('v.verdict', '=', 'denied').executeTakeFirst())?.subjectId
+  }
   assert.equal(await ownerOf(), target)
   const separated = await runForJson(`subject unmerge ${mergeId} --project default`)
   assert.notEqual(separated.subjectId, source)

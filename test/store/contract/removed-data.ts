@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ReadTx } from '../../../src/store/database.ts'
-import type { MatchVerdictRow } from '../../../src/store/gallery-schema.ts'
+import type { StoredMatchRow } from '../../../src/store/gallery-schema.ts'
 import { recordDeletions } from '../../support/database/record-redactions.ts'
 import { queries } from './tracked-queries.ts'
 import {
@@ -100,15 +100,19 @@ export const removedDataContract = {
       const { projectId } = project
       await createProjectGallery(fixture)
       await enrollSubject(fixture, 's-1')
-      const call = { projectId, galleryId: projectId, subjectId: 's-1', modelId: 'active' }
+      const call = { projectId, galleryId: projectId, matchedId: 's-1', modelId: 'active' }
       const times = { matchedAtMs: nowMs, expiresAtMs: null, resultIndex: 0, faceIndex: 0 }
       const row = { ...call, ...times, ciphertext: null, verdict: 'confirmed' } as const
-      const rows: MatchVerdictRow[] = Array.from({ length: 600 }, (_, index) => {
+      const rows: StoredMatchRow[] = Array.from({ length: 600 }, (_, index) => {
         return { ...row, requestId: `call-${index}`, verdictId: `v-${index}` }
       })
       const denial = { requestId: 'denied', verdictId: 'denied', verdict: 'denied' } as const
       rows.push({ ...row, ...denial, ciphertext })
-      await store.write((tx) => tx.run(tx.build.insertInto('matchVerdicts').values(rows)))
+      await store.write(async ({ build, run }) => {
+        const matched = { matchedId: 's-1', subjectId: 's-1', galleryId: projectId }
+        await run(build.insertInto('matchedSubjects').values(matched))
+        await run(build.insertInto('matchVerdicts').values(rows))
+      })
       const batches: number[] = []
       using _recording = recordDeletions('matchVerdicts', (count) => batches.push(count))
       await store.write((tx) => queries.removeCountedVerdicts(tx, 's-1'))

@@ -59,9 +59,9 @@ const lookups: Readonly<Record<string, Readonly<Record<string, Lookup>>>> = {
     'svc.enroll: templates': findFaceTemplates,
     'crops: keys': (tx, ids) => markForNewKey(tx as Tx, ids),
   },
-  verdictId: {
-    'feedback: matches': (tx, verdictIds) =>
-      moveVerdicts(tx as Tx, { from: 'a', to: 'b', verdictIds }),
+  matchedId: {
+    'merges: matches': (tx, matchedIds) =>
+      moveVerdicts(tx as Tx, { from: 'a', to: 'b', matchedIds }),
   },
   keyId: { 'request log: keys': (tx, ids) => keyNames(tx, 'a', ids) },
 }

@@ -132,12 +132,16 @@ export async function seedAccount(store: Store, name: string): Promise<string> {
       .values({ ...merge, memberships: '{}', ciphertext: hash })
       .execute()
     await db
+      .insertInto('matchedSubjects')
+      .values({ matchedId: subjectId, galleryId, subjectId })
+      .execute()
+    await db
       .insertInto('matchVerdicts')
       .values({
         verdictId: faceId,
         projectId,
         galleryId,
-        subjectId,
+        matchedId: subjectId,
         requestId: faceId,
         resultIndex: 0,
         faceIndex: 0,

@@ -50,6 +50,7 @@ export async function copyDatabase({ db }: Pick<Store, 'db'>): Promise<DatabaseC
       .execute(),
     matches: await db
       .selectFrom('matchVerdicts as v')
+      .innerJoin('matchedSubjects as m', 'm.matchedId', 'v.matchedId')
       .innerJoin('galleries', 'galleries.galleryId', 'v.galleryId')
       .select(['accountId', 'v.galleryId', 'subjectId', 'v.verdictId as faceId', 'modelId'])
       .select('ciphertext')

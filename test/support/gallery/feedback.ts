@@ -79,5 +79,5 @@ export async function addConfirmedMatches(
   await addMatches(store, { projectId, subjectId, galleryId }, count)
   const confirmed = { verdict: 'confirmed', ciphertext: null, expiresAtMs: null } as const
   const change = store.db.updateTable('matchVerdicts').set(confirmed)
-  await change.where('subjectId', '=', subjectId).execute()
+  await change.where('matchedId', '=', subjectId).execute()
 }

@@ -74,7 +74,7 @@ export async function removeMerge({ build, run }: Tx, mergeId: string): Promise<
 
 /** The tables with a limit for each owner, their keys, and when their rows were added. */
 const limitedTables = {
-  matchVerdicts: { id: 'verdictId', owner: 'subjectId', time: 'matchedAtMs' },
+  matchVerdicts: { id: 'verdictId', owner: 'matchedId', time: 'matchedAtMs' },
   nearMissCrops: { id: 'cropId', owner: 'projectId', time: 'storedAtMs' },
 } as const
 
@@ -114,7 +114,9 @@ export async function deleteExpiredData(
   const { build, run } = tx
   const isExpired = sql<boolean>`"expiresAtMs" <= ${nowMs}`
   const deletion = build.deleteFrom(table).where(isInBatch(tx, table, isExpired))
-  const deleted = await run(deletion.returning('subjectId'))
+  // A merge deletes the undecided matches, so that the subject of these still has the id.
+  const owner = build.dynamic.ref(table === 'matchVerdicts' ? 'matchedId' : 'subjectId')
+  const deleted = await run(deletion.returning(sql<string>`${owner}`.as('subjectId')))
   if (deleted.length === 0) return 0
   const ids = deleted.map(({ subjectId }) => subjectId)
   await run(build.updateTable('subjects').set({ needsNewKey: 1 }).where('subjectId', 'in', ids))

@@ -10,10 +10,13 @@ import { endOldest } from '../duplicates/subject-merges.ts'
 export const undecidedPerSubjectMax = 1_000
 
 /** Adds a match, and ends the oldest ones of the subject beyond the limit. */
-export async function addMatch(tx: Tx, match: MatchVerdictRow): Promise<void> {
-  const row = { ...match, requestId: match.requestId.toLowerCase() }
+export async function addMatch(tx: Tx, { subjectId, ...match }: MatchVerdictRow): Promise<void> {
+  const matched = { matchedId: subjectId, galleryId: match.galleryId, subjectId }
+  const addition = tx.build.insertInto('matchedSubjects').values(matched)
+  await tx.run(addition.onConflict((conflict) => conflict.doNothing()))
+  const row = { ...match, matchedId: subjectId, requestId: match.requestId.toLowerCase() }
   await tx.run(tx.build.insertInto('matchVerdicts').values(row))
-  await endOldest(tx, 'matchVerdicts', { ownerId: match.subjectId, kept: undecidedPerSubjectMax })
+  await endOldest(tx, 'matchVerdicts', { ownerId: subjectId, kept: undecidedPerSubjectMax })
 }
 
 /**
@@ -26,14 +29,21 @@ export async function limitByMatches<Subject extends Pick<MatchVerdictRow, 'subj
 ): Promise<readonly Subject[]> {
   if (subjects.length < 2) return subjects
   const ids = subjects.map(({ subjectId }) => subjectId)
-  const query = build.selectFrom('matchVerdicts').where('subjectId', 'in', ids).groupBy('subjectId')
-  const rows = await run(query.select(['subjectId', sql<number>`count(*)`.as('matches')]))
+  const query = selectMatches(build).where('m.subjectId', 'in', ids).groupBy('m.subjectId')
+  const rows = await run(query.select(['m.subjectId', sql<number>`count(*)`.as('matches')]))
   const counts = new Map(rows.map(({ subjectId, matches }) => [subjectId, matches]))
   let sum = 0
   return subjects.filter(({ subjectId }, index) => {
     sum += counts.get(subjectId) ?? 0
     return index === 0 || sum <= undecidedPerSubjectMax
   })
+}
+
+/** Matches with their subjects. */
+function selectMatches(build: ReadTx['build']) {
+  return build
+    .selectFrom('matchedSubjects as m')
+    .innerJoin('matchVerdicts as v', 'v.matchedId', 'm.matchedId')
 }
 
 /** The matches of one call. Its id is compared without case. */
@@ -45,12 +55,12 @@ export async function findMatches(
   { projectId, galleryId, requestId }: MatchedCall,
   nowMs: number,
 ): Promise<readonly MatchVerdictRow[]> {
-  const query = build
-    .selectFrom('matchVerdicts')
-    .selectAll()
+  const query = selectMatches(build)
+    .selectAll('v')
+    .select('m.subjectId')
     .where('projectId', '=', projectId)
     .where('requestId', '=', requestId.toLowerCase())
-    .where('galleryId', '=', galleryId)
+    .where('v.galleryId', '=', galleryId)
     .where((row) => row.or([row('expiresAtMs', 'is', null), row('expiresAtMs', '>', nowMs)]))
     .orderBy('matchedAtMs', 'desc')
     .orderBy('resultIndex')
@@ -88,10 +98,13 @@ export async function setVerdict(
   await run(build.updateTable('subjects').set(flags).where('subjectId', '=', subjectId))
 }
 
+/** The ids of one statement: databases limit its parameters. */
+const idsPerStatement = 1_000
+
 /** The value of `hasDenials` that the matches of a subject require. */
-const denialFlag = sql<0 | 1>`case when exists (select 1 from "matchVerdicts" v
-  where v."subjectId" = subjects."subjectId" and v.verdict = 'denied' and v.ciphertext is not null)
-  then 1 else 0 end`
+const denialFlag = sql<0 | 1>`case when exists (select 1 from "matchedSubjects" m
+  join "matchVerdicts" v on v."matchedId" = m."matchedId" where m."subjectId" = subjects."subjectId"
+  and v.verdict = 'denied' and v.ciphertext is not null) then 1 else 0 end`
 
 /** Whether any subject of a gallery has denials; 0 or 1 on SQLite. */
 export const anyDenials = (galleryId: string) => sql<boolean>`exists (select 1 from subjects d
@@ -119,12 +132,12 @@ export function findMatchTemplates(tx: ReadTx, subjectId: string, only?: 'denied
 
 /** A template is bound to the id of its row, as that of a stored face is to the id of the face. */
 function selectTemplates({ build }: ReadTx, subjectId: string, only?: 'denied') {
-  const templates = build
-    .selectFrom('matchVerdicts as v')
-    .innerJoin('subjects', 'subjects.subjectId', 'v.subjectId')
+  const templates = selectMatches(build)
+    .innerJoin('subjects', 'subjects.subjectId', 'm.subjectId')
     .select(['v.verdictId as faceId', 'v.galleryId', 'v.modelId', 'v.ciphertext', 'v.verdict'])
-    .select(['v.subjectId', 'subjects.keyId', 'subjects.wrappedKey', 'subjects.expiresAtUtc'])
-    .where('v.subjectId', '=', subjectId)
+    .select(['v.matchedId', 'm.subjectId'])
+    .select(['subjects.keyId', 'subjects.wrappedKey', 'subjects.expiresAtUtc'])
+    .where('m.subjectId', '=', subjectId)
     .where('v.ciphertext', 'is not', null)
     .orderBy('v.matchedAtMs', 'desc')
     .orderBy('v.verdictId')
@@ -143,35 +156,40 @@ export async function replaceVerdictCiphertext(
 
 /** Finds the matches of a subject without their templates, the oldest first. */
 export function findSubjectMatches({ build, run }: ReadTx, subjectId: string) {
-  const query = build
-    .selectFrom('matchVerdicts')
+  const query = selectMatches(build)
     .select(['verdictId', 'projectId', 'requestId', 'matchedAtMs', 'verdict'])
-    .where('subjectId', '=', subjectId)
+    .where('m.subjectId', '=', subjectId)
   return run(query.orderBy('matchedAtMs').orderBy('verdictId'))
+}
+
+/** Deletes the matches of a subject without a verdict. They have its own id. */
+export async function removeUndecided({ build, run }: Tx, subjectId: string): Promise<void> {
+  const undecided = build.deleteFrom('matchVerdicts').where('matchedId', '=', subjectId)
+  await run(undecided.where('expiresAtMs', '>=', 0))
 }
 
 type VerdictMove = {
   readonly from: string
   readonly to: string
-  readonly verdictIds: readonly string[]
+  /** The ids that the subject had at the matches; by default all. */
+  readonly matchedIds?: readonly string[]
 }
 
-/** The ids of one statement: databases limit its parameters. */
-const idsPerStatement = 1_000
-
-/** Moves matches to a subject. Their ciphertexts must be those of that subject. */
-export async function moveVerdicts({ build, run }: Tx, { from, to, verdictIds }: VerdictMove) {
-  if (verdictIds.length === 0) return
-  const move = build.updateTable('matchVerdicts').set({ subjectId: to })
-  for (let start = 0; start < verdictIds.length; start += idsPerStatement)
-    await run(move.where('verdictId', 'in', verdictIds.slice(start, start + idsPerStatement)))
+/** Moves decided matches to a subject. Their ciphertexts must be those of that subject. */
+export async function moveVerdicts({ build, run }: Tx, { from, to, matchedIds }: VerdictMove) {
+  const all = build
+    .updateTable('matchedSubjects')
+    .set({ subjectId: to })
+    .where('subjectId', '=', from)
+  await run(matchedIds ? all.where('matchedId', 'in', matchedIds) : all)
   const flag = build.updateTable('subjects').set({ hasDenials: denialFlag })
   await run(flag.where('subjectId', 'in', [from, to]))
 }
 
 /** Deletes the verdicts of a subject that are only counted. @throws ManyRowsError if more are left. */
 export async function removeCountedVerdicts(tx: Tx, subjectId: string): Promise<void> {
-  const isCounted = sql<boolean>`"subjectId" = ${subjectId} and verdict is not null
+  const ids = sql`select "matchedId" from "matchedSubjects" where "subjectId" = ${subjectId}`
+  const isCounted = sql<boolean>`"matchedId" in (${ids}) and verdict is not null
     and ciphertext is null`
   const step = async (own: Tx) => (await deleteBatch(own, 'matchVerdicts', isCounted)) < batchRows
   if (!(await step(tx))) throw Object.assign(new ManyRowsError(), { step })
@@ -224,17 +242,18 @@ export async function countVerdicts(
   // A subject has many matches and many groups, so its matches are counted first.
   const ofSubjects = following
     .where('matchedAtMs', '<', endMs)
-    .select(['projectId', 'subjectId'])
+    .select(['projectId', 'matchedId'])
     .select(sql<number>`count(case verdict when 'confirmed' then 1 end)`.as('confirmed'))
     .select(sql<number>`count(case verdict when 'denied' then 1 end)`.as('denied'))
-    .groupBy(['projectId', 'subjectId'])
+    .groupBy(['projectId', 'matchedId'])
   const counted = build
     .selectFrom(ofSubjects.as('v'))
     .select(sql<number>`sum(v.confirmed)`.as('confirmed'))
     .select(sql<number>`sum(v.denied)`.as('denied'))
     .groupBy('v.projectId')
   const byGroup = counted
-    .leftJoin('subjectGroups as g', 'g.subjectId', 'v.subjectId')
+    .innerJoin('matchedSubjects as m', 'm.matchedId', 'v.matchedId')
+    .leftJoin('subjectGroups as g', 'g.subjectId', 'm.subjectId')
     .select('g.name as group')
     .groupBy('g.name')
   const ofProject = (await run(counted)).map((row) => ({ ...row, group: undefined }))

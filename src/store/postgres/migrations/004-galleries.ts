@@ -22,7 +22,7 @@ export const statements: readonly string[] = [
   ...secure(ofAccount, 'galleries', 'certificateKeys'),
   ...secure(ofGallery, 'removals', 'galleryKeys', 'galleryCalibrations'),
   ...secure(ofGallery, 'subjects', 'subjectGroups', 'subjectAttributes'),
-  ...secure(ofGallery, 'distinctSubjects', 'subjectMerges', 'matchVerdicts'),
+  ...secure(ofGallery, 'distinctSubjects', 'subjectMerges', 'matchedSubjects', 'matchVerdicts'),
   ...Array.from(
     { length: 16 },
     (_, part) => `create table templates_${part} partition of templates

@@ -176,12 +176,21 @@ create index merges_of_gallery on subjectMerges (galleryId, mergedAtMs)
 
 create index merges_by_expiry on subjectMerges (expiresAtMs)
 
+-- The subjects that faces matched, by the ids that they had then. A merge and its undo change the subject
+-- of few rows here instead of all its matches.
+create table matchedSubjects (
+  matchedId text primary key, galleryId text not null,
+  subjectId text not null references subjects on delete cascade
+) strict, without rowid
+
+create index matched_ids_of_subject on matchedSubjects (subjectId)
+
 -- The matches of svc.identify that can be confirmed or denied, and those that were. The ciphertext is the
 -- template of the searched face, encrypted with the key of the subject. A confirmation deletes it.
 create table matchVerdicts (
   verdictId text primary key, galleryId text not null,
   projectId text not null references projects,
-  subjectId text not null references subjects on delete cascade,
+  matchedId text not null references matchedSubjects on delete cascade,
   requestId text not null, resultIndex integer not null, faceIndex integer not null,
   modelId text not null, ciphertext blob, matchedAtMs integer not null, expiresAtMs integer,
   verdict text check (verdict in ('confirmed', 'denied')),
@@ -190,16 +199,16 @@ create table matchVerdicts (
 
 create index verdicts_of_request on matchVerdicts (projectId, requestId)
 
-create index verdicts_of_subject on matchVerdicts (subjectId)
+create index verdicts_of_subject on matchVerdicts (matchedId, expiresAtMs)
 
-create index denials_of_subject on matchVerdicts (subjectId, matchedAtMs)
+create index denials_of_subject on matchVerdicts (matchedId, matchedAtMs)
   where verdict = 'denied' and ciphertext is not null
 
 create index decided_matches on matchVerdicts (projectId, matchedAtMs) where verdict is not null
 
 create index undecided_matches on matchVerdicts (expiresAtMs) where expiresAtMs is not null
 
-create index undecided_of_subject on matchVerdicts (subjectId, matchedAtMs) where expiresAtMs > 0
+create index undecided_of_subject on matchVerdicts (matchedId, matchedAtMs) where expiresAtMs > 0
 
 -- The faces of calls whose similarity was a near miss, encrypted with the key of the subject that they
 -- nearly matched, for projects that keep them.

@@ -21,8 +21,7 @@ export const matchVerdictsContract = {
     const { store, project } = fixture
     const { projectId } = project
     await createProjectGallery(fixture)
-    await enrollSubject(fixture, 's-1')
-    await enrollSubject(fixture, 's-2')
+    for (const subjectId of ['s-1', 's-2']) await enrollSubject(fixture, subjectId)
     const { undecidedPerSubjectMax } = queries
     const match = (index: number, subjectId = 's-1'): MatchVerdictRow => ({
       projectId,
@@ -91,13 +90,12 @@ export const matchVerdictsContract = {
     const { projectId } = project
     const call = { projectId, galleryId: projectId, requestId: 'call' }
     await createProjectGallery(fixture)
-    await enrollSubject(fixture, 's-1')
-    await enrollSubject(fixture, 's-2')
+    for (const subjectId of ['s-0', 's-1', 's-2']) await enrollSubject(fixture, subjectId)
     const match = (verdictId: string, matchedAtMs: number): MatchVerdictRow => ({
       ...call,
       requestId: 'CALL',
       verdictId,
-      subjectId: 's-1',
+      subjectId: verdictId === 'm-0' ? 's-0' : 's-1',
       resultIndex: 0,
       faceIndex: Number(verdictId.at(-1)),
       modelId: 'active',
@@ -124,6 +122,7 @@ export const matchVerdictsContract = {
     await store.write(async (tx) => {
       for (const verdictId of ['m-0', 'm-1'])
         await queries.setVerdict(tx, { ...match(verdictId, 20), verdict: 'denied' })
+      await queries.moveVerdicts(tx, { from: 's-0', to: 's-1' })
     })
     assertSameValues(await flags(), [1, 0])
     const denied = (ids: readonly string[]) =>
@@ -138,7 +137,6 @@ export const matchVerdictsContract = {
     await store.write(async (tx) => {
       assert.equal((await queries.findMatchTemplates(tx, 's-1')).length, 3)
       await queries.replaceVerdictCiphertext(tx, { verdictId: 'm-0', ciphertext })
-      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', verdictIds: [] })
       const stored = await queries.findSubjectMatches(tx, 's-1')
       assertSameValues(
         stored.map(({ verdictId, verdict }) => [verdictId, verdict]),
@@ -148,9 +146,11 @@ export const matchVerdictsContract = {
           ['m-1', 'denied'],
         ],
       )
-      // The ids of several statements; only one of them exists.
-      const unknown = Array.from({ length: 2000 }, (_, index) => `unknown-${index}`)
-      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', verdictIds: [...unknown, 'm-0'] })
+      const matchedIds = ['unknown', 's-0']
+      await queries.moveVerdicts(tx, { from: 's-2', to: 's-1', matchedIds })
+      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', matchedIds })
+      const [moved] = await queries.findMatches(tx, call, 30)
+      assertSameValues([moved?.verdictId, moved?.subjectId], ['m-0', 's-2'])
     })
     assertSameValues(await denials('s-2'), ['m-0'])
     assertSameValues(await flags(), [1, 1])
@@ -167,11 +167,10 @@ export const matchVerdictsContract = {
     const hasDenials = async () =>
       Boolean((await store.read((tx) => queries.findGallery(tx, projectId)))?.hasDenials)
     assert.equal(await hasDenials(), true)
-    const move = { from: 's-1', to: 's-2', verdictIds: ['m-1'] }
-    await store.write((tx) => queries.moveVerdicts(tx, move))
+    await store.write((tx) => queries.moveVerdicts(tx, { from: 's-1', to: 's-2' }))
     assertSameValues(await flags(), [0, 1], 'a subject whose last denial moves has none')
     assert.equal(await hasDenials(), true)
-    const moveBack = { ...move, from: 's-2', to: 's-1' }
+    const moveBack = { from: 's-2', to: 's-1', matchedIds: ['s-1'] }
     await store.write((tx) => queries.moveVerdicts(tx, moveBack))
     const many = Array.from({ length: queries.denialsPerSubject + 1 }, (_, index) => ({
       ...match(`many-${index}`, 100 + index),
@@ -184,7 +183,7 @@ export const matchVerdictsContract = {
     const newest = many.slice(1).map(({ verdictId }) => verdictId)
     assertSameValues(await denials('s-1'), newest.toReversed(), 'the newest 20')
   },
-  'confirmed matches that move to a subject do not mark it as one with denials': async (
+  'a merge moves confirmed matches, deletes undecided ones and marks no denials': async (
     fixture: StoreFixture,
   ) => {
     const { store, project } = fixture
@@ -197,15 +196,20 @@ export const matchVerdictsContract = {
         verdict: 'confirmed',
         ciphertext: null,
       })
-      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2', verdictIds: ['v-1'] })
+      for (const [verdictId, expiresAtMs] of [
+        ['v-2', 90],
+        ['v-3', 0],
+      ] as const) {
+        const undecided = { ...decidedMatch(projectId, verdictId, 's-1'), verdict: null }
+        await queries.addMatch(tx, { ...undecided, expiresAtMs })
+      }
+      await queries.removeUndecided(tx, 's-1')
+      await queries.moveVerdicts(tx, { from: 's-1', to: 's-2' })
       return queries.findSubjectsByIds(tx, projectId, ['s-2'])
     })
-    assertSameValues(
-      found.map(({ hasDenials }) => hasDenials),
-      [0],
-    )
     const moved = await store.read((tx) => queries.findSubjectMatches(tx, 's-2'))
-    assertSameValues(moved.length, 1)
+    const flags = found.map(({ hasDenials }) => hasDenials)
+    assertSameValues([flags, moved.map(({ verdictId }) => verdictId)], [[0], ['v-1']])
   },
   'a read counts a limited number of verdicts': async (fixture: StoreFixture) => {
     const { store, project } = fixture
@@ -246,8 +250,7 @@ export const matchVerdictsContract = {
     const { store, project } = fixture
     const { projectId, accountId } = project
     await createProjectGallery(fixture)
-    await enrollSubject(fixture, 's-1')
-    await enrollSubject(fixture, 's-2')
+    for (const subjectId of ['s-1', 's-2']) await enrollSubject(fixture, subjectId)
     const names = Array.from({ length: reportedGroupsMax }, (_, index) => `group-${index}`)
     const group = (subjectId: string) => ({ galleryId: projectId, subjectId })
     await store.write(async (tx) => {
