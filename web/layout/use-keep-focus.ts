@@ -37,7 +37,9 @@ export function useKeepFocus(): void {
       if (key === 'Tab' && target instanceof Element) places.delete(dialogOf(target))
     }
     const observer = new MutationObserver(() => {
-      if (document.activeElement !== document.body && document.activeElement !== null) return
+      const active = document.activeElement ?? document.body
+      // A button that becomes disabled has the focus until the next frame.
+      if (active !== document.body && !active.matches(endedButton)) return
       const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null
       for (const known of places.keys()) if (known?.isConnected === false) places.delete(known)
       const place = places.get(dialog)
