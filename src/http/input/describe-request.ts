@@ -2,6 +2,7 @@ import type { Action } from '../../actions/action.ts'
 import { toJsonSchema } from '../../actions/schemas/params-schema.ts'
 import type { RequestDescription } from '../../gate/call-states.ts'
 import { resolveNode, type RuleSchema } from '../../lib/validation/json-schema.ts'
+import { envelopeFields } from './parse-call-body.ts'
 
 /** Longer texts, such as images, cannot be in a message. */
 const textCharsMax = 4096
@@ -35,8 +36,6 @@ export function describeRequest(body: unknown, action: Action | undefined): Requ
     },
   }
 }
-
-const envelopeFields = ['action', 'requestId', 'params', 'debug', 'validateOnly']
 
 /** Describes a request without an action: its values are texts that messages must not contain. */
 export function describeFields(names: readonly string[], ...values: readonly unknown[]) {

@@ -21,6 +21,9 @@ export type SentCallOptions = JsonBodyLimits & {
   readonly imageBodyTypes?: readonly string[] | undefined
 }
 
+/** The fields of the envelope. Only a call with an image as the body has them in the query. */
+export const envelopeFields = new Set(['action', 'requestId', 'params', 'debug', 'validateOnly'])
+
 export type SentCall = {
   /** The fields of the envelope; they may be invalid. */
   readonly body: Readonly<Record<string, unknown>>
@@ -44,12 +47,15 @@ export async function parseCallBody(
 ): Promise<SentCall> {
   const { jsonLimits } = options
   const type = mediaTypeOf(request) ?? ''
+  const misplaced = [...request.query.keys()]
+    .filter((name) => envelopeFields.has(name))
+    .map((name) => `query.${name}: must be absent; send ${name} in the body`)
   if (type === jsonType)
-    return { body: await parseJsonBody(bytes, jsonLimits, checkOutline), problems: [] }
+    return { body: await parseJsonBody(bytes, jsonLimits, checkOutline), problems: misplaced }
   requireAcceptedType(type, options)
   const { texts, image, problems } =
     type === formType
-      ? readForm(readMultipart(bytes, request.headers['content-type'] ?? ''))
+      ? readForm(readMultipart(bytes, request.headers['content-type'] ?? ''), misplaced)
       : { texts: [...request.query], image: { bytes, contentType: type }, problems: [] }
   const { body, correlationId } = toOutline(texts, jsonLimits)
   const isTwice = image && 'images' in body.params
@@ -90,7 +96,7 @@ type SentImage = { readonly bytes: Buffer; readonly contentType: string }
 const fileName = 'image'
 
 /** @throws HttpError 400 for a text over 256 KiB. */
-function readForm(parts: readonly MultipartPart[]) {
+function readForm(parts: readonly MultipartPart[], misplaced: readonly string[]) {
   const files = parts.filter(({ isFile }) => isFile)
   const fields = parts.filter(({ isFile, name }) => !isFile && name !== fileName)
   const texts = fields.map(({ name, content }): TextField => {
@@ -103,7 +109,7 @@ function readForm(parts: readonly MultipartPart[]) {
   })
   const [file] = files
   const image = file && { bytes: file.content, contentType: typeOfFile(file) }
-  return { texts, image, problems: describeFiles(files, parts) }
+  return { texts, image, problems: [...misplaced, ...describeFiles(files, parts)] }
 }
 
 /** Programs that do not determine the type of a file send none, or this one. */

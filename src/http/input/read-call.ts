@@ -18,7 +18,12 @@ import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-l
 import { closestName } from '../../lib/validation/closest-name.ts'
 import { describeRequest } from './describe-request.ts'
 import { readBytes } from './read-body.ts'
-import { parseCallBody, type SentCall, type SentCallOptions } from './parse-call-body.ts'
+import {
+  envelopeFields,
+  parseCallBody,
+  type SentCall,
+  type SentCallOptions,
+} from './parse-call-body.ts'
 import type { HttpRequest } from '../route.ts'
 import { findUnstorable, toStorable, type JsonObject } from './parse-json.ts'
 
@@ -38,8 +43,6 @@ const unknownAction = 'unknown'
 export function countedName(action: string, actions: Pick<ActionsByName, 'has'>): string {
   return actions.has(action) ? action : unknownAction
 }
-
-const envelopeFields = new Set(['action', 'requestId', 'params', 'debug', 'validateOnly'])
 
 /** The fields of the request that the response repeats. */
 export type EchoedFields = {

@@ -190,6 +190,21 @@ test('Each wrong request states the location, the rule and the remedy', async ()
   }
 })
 
+test('Fields of the envelope in the query of JSON or of a form are refused', async () => {
+  const fields = { action: 'svc.detect', requestId: randomUUID() }
+  const query = { validateOnly: 'true', source: 'door' }
+  const json = JSON.stringify({ ...fields, params: imageParams('anna') })
+  for (const response of [
+    await post(json, { query, type: 'application/json' }),
+    await post(createForm(fields), { query }),
+  ]) {
+    assert.equal(response.body.errors?.[0]?.code, 'INVALID_REQUEST')
+    const [{ message }] = response.body.errors
+    assert.match(message, /query\.validateOnly: must be absent; send validateOnly in the body/u)
+    assert.doesNotMatch(message, /source/u)
+  }
+})
+
 test('A refused image or form returns its requestId in X-Request-Id', async () => {
   const requestId = randomUUID()
   const fields = { action: 'svc.detect', requestId, params: '{' }
