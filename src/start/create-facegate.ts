@@ -242,7 +242,7 @@ async function findReasons(store: Store, vision: VisionPool, config: Config): Pr
   else if (rows.length === 0) reasons.push('the database has no account')
   const masterKeyId = typeof rows === 'string' ? undefined : rows[0]?.masterKeyId
   if (!isMasterKeyReadable(masterKeyPath(config), masterKeyId ?? undefined))
-    reasons.push('the master key cannot be read, or its file lacks the key of the latest rotation')
+    reasons.push('the master key cannot be read, or its file lacks the current key of the database')
   if (!store.isShared && freeBytes(config.DATA_DIR) < freeBytesMin)
     reasons.push('less than 1 GiB of disk is free')
   return reasons

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { Client } from 'pg'
 import { accountCommands } from '../../src/cli/account/commands.ts'
 import { deletions } from '../../src/cli/database/commands.ts'
 import { exportDeletions } from '../../src/gallery/deletion/deletions-file.ts'
@@ -145,14 +144,10 @@ test(
   async () => {
     await using opened = new AsyncDisposableStack()
     const { a, b, move, stateIn } = await createDatabases(opened)
-    const client = new Client({ connectionString: b.url })
-    await client.connect()
-    opened.defer(() => client.end())
-    await client.query(`insert into "masterKeys" values ('other')`)
+    const { dataDir } = opened.use(await createFolders())
+    await using other = await startGallery({ dataDir, environment: { DATABASE_URL: b.url } })
     await assert.rejects(move(a, b), /use another master key/u)
-    assert.equal(await stateIn(a), 'active')
-    await client.query('delete from "masterKeys"')
-    await move(a, b)
-    assert.equal(await stateIn(b), 'active')
+    assert.deepEqual([await stateIn(a), await stateIn(b)], ['active', undefined])
+    assert.equal((await enroll(other, 'Ben')).length, 1)
   },
 )

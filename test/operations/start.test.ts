@@ -220,7 +220,7 @@ test('a server that cannot read its master key is not ready', async () => {
   const readiness = async () => (await fetch(`${secondStart.url}/readyz`)).json()
   await chmod(file, 0o644)
   const notReady = {
-    detail: 'the master key cannot be read, or its file lacks the key of the latest rotation',
+    detail: 'the master key cannot be read, or its file lacks the current key of the database',
   }
   assert.deepEqual(await readiness(), notReady)
   await chmod(file, 0o600)

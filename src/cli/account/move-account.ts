@@ -16,7 +16,6 @@ import * as accountCopy from '../../store/account-move/copy-account.ts'
 import * as frozen from '../../store/account-move/frozen-account.ts'
 import * as moves from '../../store/account-move/move-record.ts'
 import type { Store } from '../../store/database.ts'
-import { findCurrentMasterKeyId } from '../../store/gallery/galleries.ts'
 import { selectOrderedTemplates } from '../../store/gallery/templates.ts'
 import {
   databaseOnTransaction,
@@ -240,8 +239,8 @@ const templatesMax = 200
  */
 async function checkKeys(on: QueryRunner, masterKeyFile: string): Promise<number> {
   const tx = postgresReadTx(on)
-  readCurrentMasterKeys(masterKeyFile, await findCurrentMasterKeyId(tx))
-  const keys = await listWrappedKeys({ read: async (job) => job(tx) })
+  const keys = await listWrappedKeys(tx)
+  readCurrentMasterKeys(masterKeyFile, keys.currentId)
   if (keys.galleryKeys.length + keys.secrets.length === 0) return 0
   const keyring = openKeyring(masterKeyFile)
   requireUnwrappable(keyring, keys)

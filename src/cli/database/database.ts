@@ -20,6 +20,7 @@ import { type RotateKeysResult, rotateKeys } from '../../gallery/keys/rotate-key
 import { runAsAllAccounts } from '../../lib/account-context.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import type { Store } from '../../store/database.ts'
+import { storeCurrentMasterKeyId } from '../../store/gallery/galleries.ts'
 import { openStore } from '../../store/open-store.ts'
 import { backupSqlite, checkDatabase, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
@@ -160,7 +161,9 @@ async function removeEmptyFolders(folder: string, top: string): Promise<void> {
 
 /** @throws Error when this master key does not decrypt the copy. */
 async function prepareCopy(store: Store, masterKeyFile: string, deletions: string | undefined) {
-  await checkMasterKey(store, masterKeyFile)
+  // If the copy is from before a rotation, the file does not contain the key that was current then.
+  await store.write((tx) => storeCurrentMasterKeyId(tx, undefined))
+  await store.read((tx) => checkMasterKey(tx, masterKeyFile))
   const noRecords = {
     records: 0,
     skipped: 0,
@@ -278,7 +281,7 @@ function describeRotation({ subjects, renewed, unreadable }: RotateKeysResult): 
 export async function add({ json }: { readonly json: boolean }): Promise<void> {
   const config = readSettings()
   const file = masterKeyPath(config)
-  if (hasDatabase(config)) await withStore((store) => checkMasterKey(store, file))
+  if (hasDatabase(config)) await withStore(({ read }) => read((tx) => checkMasterKey(tx, file)))
   const entry = { auditAction: 'masterKey.add', target: 'master key' }
   const masterKeyId = await auditedFileChange(entry, async (tx) => {
     // Two processes that replace the file at the same time would lose a key.

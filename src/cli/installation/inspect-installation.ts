@@ -43,7 +43,7 @@ async function inspectInstallation(config: Config) {
     database: await readDatabase(store),
     masterKeyFaults: await faultsOf(async () => {
       openKeyring(masterKeyPath(config))
-      await checkMasterKey(store, masterKeyPath(config))
+      await store.read((tx) => checkMasterKey(tx, masterKeyPath(config)))
     }),
   })).catch(describeError)
   const freeBytes = existsSync(config.DATA_DIR) ? freeBytesOf(config.DATA_DIR) : null

@@ -66,7 +66,7 @@ export async function moveToPostgres(options: MoveOptions) {
   await target.read((on) => requireEmptyTarget(on, migrationId))
   const store = await openSqliteStoreForMigration(dataDir, {})
   opened.defer(() => store.close())
-  await checkMasterKey(store, options.masterKeyFile)
+  await store.read((tx) => checkMasterKey(tx, options.masterKeyFile))
   const now = { nowMs: nowMs(), steadyUs: store.steadyClock() }
   const expired = await store.write((tx) => expireLeftover(tx, now, store.isFirstServer))
   options.onAudited(dataDir, await auditLedger(store.db, nowMs()))

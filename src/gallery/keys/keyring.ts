@@ -30,7 +30,7 @@ export function openKeyring(file: string) {
     /**
      * Returns a function that wraps keys until the end of the transaction.
      *
-     * @throws HttpError 503 if the file cannot be read or lacks the master key of the latest rotation.
+     * @throws HttpError 503 if the file cannot be read or lacks the current master key.
      */
     wrapIn: async (tx: Tx) => {
       await tx.lock(masterKeyLock, 'shared')

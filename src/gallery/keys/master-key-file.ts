@@ -13,16 +13,7 @@ export function requireKey(keys: MasterKeys, id: string, file: string): Buffer {
   return key
 }
 
-/** @throws Error if the file lacks the key of one of them. */
-export function requireMasterKeys(
-  file: string,
-  wrapped: readonly { readonly masterKeyId: string }[],
-): void {
-  const keys = readMasterKeys(file)
-  for (const { masterKeyId } of wrapped) requireKey(keys, masterKeyId, file)
-}
-
-/** Returns whether the file can be read and contains the master key of the latest rotation. */
+/** Returns whether the file can be read and contains the current master key. */
 export function isMasterKeyReadable(file: string, currentId: string | undefined): boolean {
   try {
     readCurrentMasterKeys(file, currentId)
@@ -71,13 +62,13 @@ export function destroyOtherMasterKeys(file: string, id: string): void {
   replaceMasterKeys(file, new Map([[id, requireKey(readMasterKeys(file), id, file)]]))
 }
 
-/** @throws Error if the file lacks the master key of the latest rotation. */
+/** @throws Error if the file lacks the master key of the latest rotation or the first start. */
 export function readCurrentMasterKeys(file: string, currentId: string | undefined): MasterKeys {
   const keys = readMasterKeys(file)
   if (currentId === undefined || keys.has(currentId)) return keys
   throw new Error(
-    `${file} does not contain ${currentId}, the master key of the latest rotation: copy the file ` +
-      'with which the keys were rotated to every server',
+    `${file} does not contain ${currentId}, the current master key of the database: copy the file of ` +
+      'another server, or the file with which the keys were rotated',
   )
 }
 

@@ -1,38 +1,51 @@
 import { HttpError } from '../../lib/errors.ts'
-import type { Store } from '../../store/database.ts'
+import type { ReadTx, Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
-import { type Keyring, openKeyring, unwrapGalleryKey } from './keyring.ts'
-import { createMasterKeyFile } from './master-key-file.ts'
-import { listGalleryKeys } from '../../store/gallery/galleries.ts'
+import { type Keyring, masterKeyLock, openKeyring, unwrapGalleryKey } from './keyring.ts'
+import { createMasterKeyFile, newestMasterKeyId } from './master-key-file.ts'
+import {
+  findCurrentMasterKeyId,
+  listGalleryKeys,
+  storeCurrentMasterKeyId,
+} from '../../store/gallery/galleries.ts'
 import { listStoredSecrets } from './stored-secrets.ts'
 
 type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
 
 /**
- * Opens the master key. The first start creates it: if a second server created another one, it could
- * not read the data of the first server.
+ * Opens the master key. The first start creates it and stores its id: if a second server created
+ * another one, it could not read the data of the first server.
  *
  * @throws Error if the database was written with a master key that the file does not contain.
  */
 export async function openKeys({ store, masterKeyFile }: KeysLocation): Promise<Keyring> {
-  const keys = await listWrappedKeys(store)
-  const isEmpty = keys.galleryKeys.length + keys.secrets.length === 0
+  const keys = await store.read(listWrappedKeys)
   const isFirst =
     !store.isShared || (store.isFirstServer && (await findFirstAccountId(store.db)) === undefined)
-  if (isEmpty && isFirst) createMasterKeyFile(masterKeyFile)
+  if (isUnused(keys) && isFirst) createMasterKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   requireUnwrappable(keyring, keys)
+  if (keys.currentId === undefined)
+    await store.write(async (tx) => {
+      await tx.lock(masterKeyLock, 'exclusive')
+      // Another server or a rotation may have stored another key since.
+      if ((await findCurrentMasterKeyId(tx)) === undefined)
+        await storeCurrentMasterKeyId(tx, newestMasterKeyId(masterKeyFile))
+    })
   return keyring
+}
+
+/** Whether the database names no master key and contains nothing that one wraps. */
+function isUnused({ currentId, galleryKeys, secrets }: WrappedKeys): boolean {
+  return currentId === undefined && galleryKeys.length + secrets.length === 0
 }
 
 /** Everything that master keys wrap. */
 type WrappedKeys = Awaited<ReturnType<typeof listWrappedKeys>>
 
-export function listWrappedKeys(store: Pick<Store, 'read'>) {
-  return store.read(async (tx) => ({
-    galleryKeys: await listGalleryKeys(tx),
-    secrets: await listStoredSecrets(tx),
-  }))
+export async function listWrappedKeys(tx: ReadTx) {
+  const currentId = await findCurrentMasterKeyId(tx)
+  return { currentId, galleryKeys: await listGalleryKeys(tx), secrets: await listStoredSecrets(tx) }
 }
 
 /** @throws Error if a master key is not in the file of the keyring. */
@@ -47,8 +60,8 @@ export function requireUnwrappable(keyring: Keyring, { galleryKeys, secrets }: W
 }
 
 /** @throws Error if the database was written with a master key that the file does not contain. */
-export async function checkMasterKey(store: Pick<Store, 'read'>, masterKeyFile: string) {
-  const keys = await listWrappedKeys(store)
+export async function checkMasterKey(tx: ReadTx, masterKeyFile: string): Promise<void> {
+  const keys = await listWrappedKeys(tx)
   if (keys.galleryKeys.length + keys.secrets.length > 0)
     requireUnwrappable(openKeyring(masterKeyFile), keys)
 }

@@ -13,7 +13,6 @@ import { deletePages } from '../../store/gallery/search/gallery-pages.ts'
 import {
   type Keyring,
   type SubjectKeys,
-  type WrappedByMasterKey,
   createGalleryKey,
   createSubjectKeys,
   masterKeyLock,
@@ -24,11 +23,10 @@ import {
   destroyOtherMasterKeys,
   newestMasterKeyId,
   preparedMasterKeyId,
-  requireMasterKeys,
 } from './master-key-file.ts'
-import { checkMasterKey } from './open-keys.ts'
+import { listWrappedKeys, requireUnwrappable } from './open-keys.ts'
 import { renewSubjectKey } from './subject-encryption.ts'
-import { listStoredSecrets, rewrapStoredSecrets } from './stored-secrets.ts'
+import { rewrapStoredSecrets } from './stored-secrets.ts'
 
 export type RotateKeysResult = Readonly<RotationCounts> & { readonly galleries: number }
 
@@ -73,7 +71,6 @@ const renewBatchSize = 1
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeysResult> {
   const { store, masterKeyFile } = options
-  await checkMasterKey(store, masterKeyFile)
   const masterKeyId = await store.write((tx) => beginRotation(tx, options))
   const keyring = openKeyring(masterKeyFile)
   const run = { ...options, keyring, keys: createSubjectKeys(keyring, options.nowMs) }
@@ -98,15 +95,11 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotateKeys
 async function beginRotation(tx: Tx, options: RotateKeysOptions): Promise<string> {
   const { masterKeyFile, isPrepared = false } = options
   await tx.lock(masterKeyLock, 'exclusive')
-  // Another rotation with a copy of the file may have begun since the check of all keys.
-  requireMasterKeys(masterKeyFile, await listWrapped(tx))
+  // Without a check of the current key: its file may be lost, and this rotation replaces it.
+  requireUnwrappable(openKeyring(masterKeyFile), await listWrappedKeys(tx))
   const masterKeyId = isPrepared ? preparedMasterKeyId(masterKeyFile) : addMasterKey(masterKeyFile)
   await storeCurrentMasterKeyId(tx, masterKeyId)
   return masterKeyId
-}
-
-async function listWrapped(tx: Tx): Promise<readonly WrappedByMasterKey[]> {
-  return [...(await listGalleryKeys(tx)), ...(await listStoredSecrets(tx))]
 }
 
 /** A newer key wraps all keys, so that a rotation to an older one never ends. */
@@ -198,7 +191,8 @@ async function destroyOlderMasterKeys(
 ): Promise<boolean> {
   await tx.lock(masterKeyLock, 'exclusive')
   requireNewestKey(masterKeyFile, masterKeyId)
-  if ((await listWrapped(tx)).some((key) => key.masterKeyId !== masterKeyId)) return false
+  const { galleryKeys, secrets } = await listWrappedKeys(tx)
+  if ([...galleryKeys, ...secrets].some((key) => key.masterKeyId !== masterKeyId)) return false
   await storeCurrentMasterKeyId(tx, masterKeyId)
   await onRotated?.(tx)
   destroyOtherMasterKeys(masterKeyFile, masterKeyId)

@@ -106,15 +106,17 @@ export function listGalleryKeys(tx: ReadTx): Promise<readonly GalleryKeyRow[]> {
   return tx.run(tx.build.selectFrom('galleryKeys').selectAll())
 }
 
-/** Finds the id of the master key of the latest rotation; undefined before the first one. */
+/** Finds the id of the master key of the latest rotation or the first start. */
 export async function findCurrentMasterKeyId(tx: ReadTx): Promise<string | undefined> {
   const query = tx.build.selectFrom('masterKeys').select('masterKeyId')
   return (await tx.run(query))[0]?.masterKeyId
 }
 
-export async function storeCurrentMasterKeyId(tx: Tx, masterKeyId: string): Promise<void> {
+/** @param masterKeyId undefined: the next start stores the id of the newest key of its file. */
+export async function storeCurrentMasterKeyId(tx: Tx, masterKeyId: string | undefined) {
   await tx.run(tx.build.deleteFrom('masterKeys'))
-  await tx.run(tx.build.insertInto('masterKeys').values({ masterKeyId }))
+  if (masterKeyId !== undefined)
+    await tx.run(tx.build.insertInto('masterKeys').values({ masterKeyId }))
 }
 
 export async function addGalleryKey(tx: Tx, key: GalleryKeyRow): Promise<void> {

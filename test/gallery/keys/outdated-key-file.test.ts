@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { appendFile, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
+import { backup, restore } from '../../../src/cli/database/commands.ts'
 import { keyCommands } from '../../../src/cli/tenancy/commands.ts'
+import { createMasterKeyFile } from '../../../src/gallery/keys/master-key-file.ts'
 import { storeCurrentMasterKeyId } from '../../../src/store/gallery/galleries.ts'
 import { runJson } from '../../support/cli/run-json.ts'
 import { runWithKeyFile } from '../../support/cli/run-with-key-file.ts'
+import { isOnPostgres } from '../../support/database/engine.ts'
+import { createFolders, deleteDatabaseFiles } from '../../support/gallery/database-copy.ts'
 import { imageParams, startGallery } from '../../support/gallery/test-gallery.ts'
 
 test('A command with an outdated copy of the key file changes nothing', async () => {
@@ -108,3 +112,40 @@ test('A start with an outdated copy of the key file does not make its key the cu
   await copyFile(newest, path.join(dataDir, 'master.key'))
   await client.value('svc.enroll', imageParams('Ann'))
 })
+
+test('A start without the key file of the first start creates none, and encrypts nothing with another', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-key-file-'))
+  await using folder = new AsyncDisposableStack()
+  folder.defer(() => rm(dataDir, { recursive: true }))
+  const [file, first] = [path.join(dataDir, 'master.key'), path.join(dataDir, 'first.key')]
+  await (await startGallery({ dataDir }))[Symbol.asyncDispose]()
+  await rename(file, first)
+  await assert.rejects(startGallery({ dataDir }), /there is no master key in/u)
+  createMasterKeyFile(file)
+  await using gallery = await startGallery({ dataDir })
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  assert.equal((await client.call('svc.enroll', imageParams('Ann'))).status, 503)
+  await copyFile(first, file)
+  await client.value('svc.enroll', imageParams('Ann'))
+})
+
+test(
+  'A copy without encrypted data from before a rotation is used with the new key file',
+  { skip: isOnPostgres() },
+  async () => {
+    await using folders = await createFolders()
+    const { dataDir, copy } = folders
+    let key: string
+    {
+      await using gallery = await startGallery({ dataDir })
+      key = gallery.key
+      await runJson(dataDir, keyCommands, 'rotate-master')
+      await runJson(dataDir, backup, `--to ${copy}`)
+      await runJson(dataDir, keyCommands, 'rotate-master')
+    }
+    await deleteDatabaseFiles(dataDir)
+    await runJson(dataDir, restore, `--from ${copy} --deletions none`)
+    await using gallery = await startGallery({ dataDir, key })
+    await gallery.value('svc.enroll', imageParams('Ann'))
+  },
+)

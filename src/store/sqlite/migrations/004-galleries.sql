@@ -27,8 +27,8 @@ create table galleryKeys (
 
 create index keys_of_gallery on galleryKeys (galleryId, createdAtMs)
 
--- The master key of the latest rotation, which every key file has to contain. Before the first rotation
--- there is no row, and never more than one.
+-- The master key of the latest rotation, or of the first start before it, which every key file has to
+-- contain. There is no row before the first start, and never more than one.
 create table masterKeys (masterKeyId text primary key) strict, without rowid
 
 -- The Ed25519 key with which an account signs certificates of its deletions.
