@@ -12,6 +12,10 @@ import { builtinPack } from '../../src/models/builtin/builtin-pack.ts'
 import type { Store } from '../../src/store/database.ts'
 import { sha256Of } from '../../src/models/sha256.ts'
 import { addAuditEntry } from '../../src/store/console/audit-log.ts'
+import {
+  findCurrentMasterKeyId,
+  storeCurrentMasterKeyId,
+} from '../../src/store/gallery/galleries.ts'
 import { runCli } from '../support/cli/run-cli.ts'
 import { assertOk, createConsoleClient, validPassword } from '../support/console/test-console.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
@@ -150,6 +154,12 @@ test('doctor finds a missing, foreign or readable master key', async () => {
   await chmod(foreign, 0o644)
   const exposed = await problemOf('masterKey', { MASTER_KEY_FILE: foreign })
   assert.match(exposed.problem, /others may read the master key: run chmod 600/u)
+  await using store = await openDisposable()
+  const currentId = await store.read(findCurrentMasterKeyId)
+  await store.write((tx) => storeCurrentMasterKeyId(tx, 'newer'))
+  const outdated = await problemOf('masterKey', {})
+  assert.match(outdated.problem, /does not contain newer, the current master key of the database/u)
+  await store.write((tx) => storeCurrentMasterKeyId(tx, currentId))
 })
 
 test('doctor finds a folder that all users may write', async () => {

@@ -1,8 +1,9 @@
 import { HttpError } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { ReadTx, Store } from '../../store/database.ts'
 import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { type Keyring, masterKeyLock, openKeyring, unwrapGalleryKey } from './keyring.ts'
-import { createMasterKeyFile, newestMasterKeyId } from './master-key-file.ts'
+import * as keyFile from './master-key-file.ts'
 import {
   findCurrentMasterKeyId,
   listGalleryKeys,
@@ -10,7 +11,11 @@ import {
 } from '../../store/gallery/galleries.ts'
 import { listStoredSecrets } from './stored-secrets.ts'
 
-type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
+type KeysLocation = {
+  readonly store: Store
+  readonly masterKeyFile: string
+  readonly log: Pick<Log, 'warn'>
+}
 
 /**
  * Opens the master key. The first start creates it and stores its id: if a second server created
@@ -18,11 +23,11 @@ type KeysLocation = { readonly store: Store; readonly masterKeyFile: string }
  *
  * @throws Error if the database was written with a master key that the file does not contain.
  */
-export async function openKeys({ store, masterKeyFile }: KeysLocation): Promise<Keyring> {
+export async function openKeys({ store, masterKeyFile, log }: KeysLocation): Promise<Keyring> {
   const keys = await store.read(listWrappedKeys)
   const isFirst =
     !store.isShared || (store.isFirstServer && (await findFirstAccountId(store.db)) === undefined)
-  if (isUnused(keys) && isFirst) createMasterKeyFile(masterKeyFile)
+  if (isUnused(keys) && isFirst) keyFile.createMasterKeyFile(masterKeyFile)
   const keyring = openKeyring(masterKeyFile)
   requireUnwrappable(keyring, keys)
   if (keys.currentId === undefined)
@@ -30,8 +35,10 @@ export async function openKeys({ store, masterKeyFile }: KeysLocation): Promise<
       await tx.lock(masterKeyLock, 'exclusive')
       // Another server or a rotation may have stored another key since.
       if ((await findCurrentMasterKeyId(tx)) === undefined)
-        await storeCurrentMasterKeyId(tx, newestMasterKeyId(masterKeyFile))
+        await storeCurrentMasterKeyId(tx, keyFile.newestMasterKeyId(masterKeyFile))
     })
+  if (!keyFile.isMasterKeyReadable(masterKeyFile, keys.currentId))
+    log.warn({ masterKeyFile }, 'not ready: the file lacks the current master key of the database')
   return keyring
 }
 
@@ -59,9 +66,10 @@ export function requireUnwrappable(keyring: Keyring, { galleryKeys, secrets }: W
   }
 }
 
-/** @throws Error if the database was written with a master key that the file does not contain. */
+/** @throws Error if the file lacks a master key that encrypted something, or the current one. */
 export async function checkMasterKey(tx: ReadTx, masterKeyFile: string): Promise<void> {
   const keys = await listWrappedKeys(tx)
-  if (keys.galleryKeys.length + keys.secrets.length > 0)
-    requireUnwrappable(openKeyring(masterKeyFile), keys)
+  if (isUnused(keys)) return
+  requireUnwrappable(openKeyring(masterKeyFile), keys)
+  keyFile.readCurrentMasterKeys(masterKeyFile, keys.currentId)
 }

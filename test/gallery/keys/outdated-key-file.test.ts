@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { backup, restore } from '../../../src/cli/database/commands.ts'
 import { keyCommands } from '../../../src/cli/tenancy/commands.ts'
 import { createMasterKeyFile } from '../../../src/gallery/keys/master-key-file.ts'
+import { createLog } from '../../../src/lib/log.ts'
 import { storeCurrentMasterKeyId } from '../../../src/store/gallery/galleries.ts'
 import { runJson } from '../../support/cli/run-json.ts'
 import { runWithKeyFile } from '../../support/cli/run-with-key-file.ts'
@@ -109,6 +110,8 @@ test('A start with an outdated copy of the key file does not make its key the cu
   await using gallery = await startGallery({ dataDir })
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   assert.equal((await client.call('svc.enroll', imageParams('Ann'))).status, 503)
+  const lacksCurrent = /master.key does not contain \S+, the current master key of the database/u
+  await assert.rejects(runJson(dataDir, keyCommands, 'add-master'), lacksCurrent)
   await copyFile(newest, path.join(dataDir, 'master.key'))
   await client.value('svc.enroll', imageParams('Ann'))
 })
@@ -122,7 +125,10 @@ test('A start without the key file of the first start creates none, and encrypts
   await rename(file, first)
   await assert.rejects(startGallery({ dataDir }), /there is no master key in/u)
   createMasterKeyFile(file)
-  await using gallery = await startGallery({ dataDir })
+  const log = createLog('warn', { write: (line) => void lines.push(JSON.parse(line).msg) })
+  const lines: string[] = []
+  await using gallery = await startGallery({ dataDir, log })
+  assert.deepEqual(lines, ['not ready: the file lacks the current master key of the database'])
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
   assert.equal((await client.call('svc.enroll', imageParams('Ann'))).status, 503)
   await copyFile(first, file)
