@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { project } from '../../src/cli/tenancy/commands.ts'
 import { runAsAllAccounts } from '../../src/lib/account-context.ts'
+import { runJson } from '../support/cli/run-json.ts'
 import { startConsole, type TestConsole } from '../support/console/test-console.ts'
+import { identify, sendFeedback } from '../support/gallery/feedback.ts'
 import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
 
 /** Short, so that the session of the console lasts for all tests. */
@@ -61,6 +64,21 @@ test('A subject matches until one millisecond before its expiry, and from that t
   const other = { ...image, duplicateCheck: 'reject' }
   const { duplicates } = await client.value('svc.enroll', other)
   assert.deepEqual(duplicates, [])
+})
+
+test('A match of an expired subject cannot be confirmed or denied', async () => {
+  const client = await createProject()
+  const { dataDir } = testConsole.gallery
+  await runJson(dataDir, project, `set ${client.project.projectId} --feedback on`)
+  const { subjectId } = await enroll(client, 'Ann', { expiresAtUtc: utcAfter(lifetimeMs) })
+  const { requestId } = await identify(client, imageParams('Ann'))
+  nowMs += lifetimeMs - 1
+  const before = await sendFeedback(client, { requestId, verdict: 'deny' })
+  assert.deepEqual([before.status, before.body.subjectId], [200, subjectId])
+  nowMs += 1
+  const { status, body } = await sendFeedback(client, { requestId, verdict: 'confirm' })
+  assert.equal(status, 404)
+  assert.match(body.detail, /has no match that can be confirmed or denied/u)
 })
 
 test('Lists, groups and CompreFace routes leave out expired subjects', async () => {

@@ -1,7 +1,6 @@
 import { type ReadTx, sql } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
-import type { GallerySize } from './galleries.ts'
 
 /** The expired subjects of a gallery. They are deleted within a minute, so there are few. */
 export type ExpiryFilter = {
@@ -20,7 +19,7 @@ export function selectExpiredIds(build: Database, { galleryId, nowUtc }: ExpiryF
 }
 
 /** Returns the numbers of a gallery's subjects and faces without expired ones, in one statement. */
-export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter): Promise<GallerySize> {
+export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter) {
   const { build } = tx
   const expired = selectExpiredIds(build, filter)
   const count = sql<number>`count(*)`

@@ -1,6 +1,8 @@
+import { formatUtc } from '../../../lib/clock.ts'
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import { ManyRowsError, batchRows, deleteBatch } from '../../delete-in-batches.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
+import { selectExpiredIds } from '../expired-subjects.ts'
 import { endOldest } from '../duplicates/subject-merges.ts'
 
 /**
@@ -49,7 +51,7 @@ function selectMatches(build: ReadTx['build']) {
 /** The matches of one call. Its id is compared without case. */
 export type MatchedCall = Pick<MatchVerdictRow, 'projectId' | 'galleryId' | 'requestId'>
 
-/** Finds the matches of a call that have a verdict or can still get one. */
+/** Finds the matches of a call with unexpired subjects that have a verdict or can still get one. */
 export async function findMatches(
   { build, run }: ReadTx,
   { projectId, galleryId, requestId }: MatchedCall,
@@ -61,6 +63,11 @@ export async function findMatches(
     .where('projectId', '=', projectId)
     .where('requestId', '=', requestId.toLowerCase())
     .where('v.galleryId', '=', galleryId)
+    .where(
+      'm.subjectId',
+      'not in',
+      selectExpiredIds(build, { galleryId, nowUtc: formatUtc(nowMs) }),
+    )
     .where((row) => row.or([row('expiresAtMs', 'is', null), row('expiresAtMs', '>', nowMs)]))
     .orderBy('matchedAtMs', 'desc')
     .orderBy('resultIndex')
