@@ -207,8 +207,8 @@ function describeUnstorable(value: unknown, path: string): string[] {
     return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
   }
   if (typeof value === 'number') {
-    const rule = `of at most ${Number.MAX_SAFE_INTEGER}; send a larger one as text`
-    return isExact(value) ? [] : [`${path}: must be a number ${rule}`]
+    const range = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+    return isExact(value) ? [] : [`${path}: must be a number ${range}`]
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => {
