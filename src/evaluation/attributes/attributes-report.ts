@@ -11,9 +11,7 @@ type AttributePrediction = ReturnType<typeof comparePrediction>
 
 type LabelledPrediction<T> = { readonly labelled: T; readonly predicted: T }
 
-type Gender = 'male' | 'female'
-
-const genders: readonly Gender[] = ['female', 'male']
+const genders: readonly ('male' | 'female')[] = ['female', 'male']
 
 /** Age errors in years. A negative `bias` means that predicted ages are too low on average. */
 export type AgeMetrics = ReturnType<typeof ageMetrics>[number]

@@ -134,16 +134,13 @@ async function readCall(
     const run = (admitted: KeyCaller) =>
       route.run({ ...input, caller: admitted, services, gate, models, signal: request.signal })
     const content = { action: { price: () => 0 }, params: {}, debug: false, permissions, run }
-    const isLong = route.isLong?.(input.query) ?? isList(route)
+    const isList = route.query instanceof z.ZodObject && 'limit' in route.query.shape
+    const isLong = route.isLong?.(input.query) ?? isList
     return { caller, content, describeRequest, isLong }
   } catch (error) {
     const content: UnreadableContent = { error, permissions }
     return { caller, content, describeRequest, isLong: false }
   }
-}
-
-function isList({ query }: RestRoute): boolean {
-  return query instanceof z.ZodObject && 'limit' in query.shape
 }
 
 /** @throws ActionError INVALID_REQUEST that names every invalid parameter of the path, the query or the body. */

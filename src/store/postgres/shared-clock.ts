@@ -88,8 +88,10 @@ export async function joinSharedClock(
     if (isFirst) isFirstServer = isServer && !rows.some(({ isAlive }) => isAlive === true)
     const peer = findPeerTime(rows, nowMs() * 1000)
     if (isFirst) offsetUs = (peer?.us ?? databaseTimeUs(rows)) - middleUs
-    else if (peer && peer.startedAtUtc < startedAtUtc)
-      offsetUs += clamp(peer.us - (middleUs + offsetUs), correctionUsMax)
+    else if (peer && peer.startedAtUtc < startedAtUtc) {
+      const correctionUs = peer.us - (middleUs + offsetUs)
+      offsetUs += Math.min(correctionUsMax, Math.max(-correctionUsMax, correctionUs))
+    }
     if (!isServer) return
     const seenAtUtc = new Date(nowMs()).toISOString()
     await upsertNode.run(transaction, { ...self, startedAtUtc, seenAtUtc, steadyUs: now() })
@@ -177,10 +179,6 @@ function findPeerTime(rows: readonly PeerRow[], hereUs: number) {
       }
   }
   return undefined
-}
-
-function clamp(value: number, limit: number): number {
-  return Math.min(limit, Math.max(-limit, value))
 }
 
 type AppliedRemovalsDeps = {

@@ -53,7 +53,7 @@ export function roundProbe(vector: Float32Array, codes: Int16Array) {
   let squared = 0
   for (let index = 0; index < vector.length; index++) {
     const value = vector[index] ?? 0
-    const code = clamp(Math.round(value / step), probeCodeMax)
+    const code = Math.max(-probeCodeMax, Math.min(probeCodeMax, Math.round(value / step)))
     codes[index] = code
     squaredError += (value - (code * gain) / 2) ** 2
     squared += value * value
@@ -66,8 +66,4 @@ function largestMagnitude(vector: Float32Array): number {
   for (let index = 0; index < vector.length; index++)
     max = Math.max(max, Math.abs(vector[index] ?? 0))
   return max
-}
-
-function clamp(code: number, max: number): number {
-  return Math.max(-max, Math.min(max, code))
 }

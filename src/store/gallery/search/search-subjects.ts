@@ -60,7 +60,8 @@ export async function readSubjects<T extends { readonly subjectId: string }>(
 
 async function findPage(source: SubjectSource, filter: SubjectFilter) {
   const narrowed = await narrowById(source, filter)
-  if (isEmpty(narrowed)) return []
+  // PostgreSQL has no condition for an empty list of ids.
+  if (narrowed.subjectIds?.length === 0) return []
   if (!isSelective(narrowed)) return searchSubjects(source, narrowed)
   return source.read((reading) => findSubjectPositions(reading, narrowed))
 }
@@ -72,11 +73,6 @@ function isSelective({ subjectIds, externalId, ...filter }: SubjectFilter): bool
   const isPeriod = (createdFromUtc ?? createdToUtc) !== undefined
   const isInOrder = sort.by === 'createdAtUtc' || !isPeriod
   return (text ?? attribute ?? group) === undefined && isInOrder
-}
-
-/** PostgreSQL has no condition for an empty list of ids. */
-function isEmpty({ subjectIds }: SubjectFilter): boolean {
-  return subjectIds?.length === 0
 }
 
 /** Subjects with the attribute or in the group are found by their ids if they are few. */

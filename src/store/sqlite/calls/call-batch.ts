@@ -178,8 +178,6 @@ function createKeyFacts(connection: DatabaseSync) {
  *
  * @throws Error if the settlement contradicts the ledger. The caller rolls its writes back.
  */
-type SettleInBatch = (settlement: SettlementInput) => boolean
-
 type SettleBatchOptions = {
   readonly states: ProjectStates
   readonly countCall: PendingCounts['add']
@@ -189,7 +187,7 @@ type SettleBatchOptions = {
 export function createSettleBatch(
   connection: DatabaseSync,
   { states, countCall }: SettleBatchOptions,
-): SettleInBatch {
+): (settlement: SettlementInput) => boolean {
   const complete = prepare(connection, statements.completeAttemptSql)
   const insertTransfer = prepare<never>(connection, statements.insertTransferSql)
   const insertCall = prepare(connection, statements.insertCallSql)
