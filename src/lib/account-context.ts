@@ -21,6 +21,12 @@ export function runAsAllAccounts<T>(work: () => T): T {
   return accountScope.run(allAccounts, work)
 }
 
+/** Returns the account of the current work; undefined for all accounts. */
+export function findScopedAccount(): string | undefined {
+  const scope = accountScope.getStore()
+  return scope === allAccounts ? undefined : scope
+}
+
 /**
  * Returns the scope of the current work: the id of an account, or `*` for all accounts.
  *

@@ -7,7 +7,7 @@ type QueuedWork = { readonly owner: string; start: (() => void) | undefined }
 
 /**
  * Runs work with the same key in order, and work with different keys concurrently. Work whose signal
- * aborts while it waits is rejected with 499. The owners of work with one key take turns; without an
+ * aborts while it waits is rejected with 499, or with 503 after a timeout. The owners of work with one key take turns; without an
  * owner, the key is the owner.
  *
  * @param options.runningMax work with one key that runs at the same time, by default 1.
@@ -30,7 +30,7 @@ export function createKeyedQueue(options: {
     if ([...queue].filter((other) => other.owner === owner).length >= waitingMax)
       throw unavailable(detail)
     const queued: QueuedWork = { owner, start: undefined }
-    const started = waitForStart(queued, signal)
+    const started = waitForStart(queued, detail, signal)
     queues.set(key, queue.add(queued))
     try {
       startNext(queue, runningMax)
@@ -44,10 +44,30 @@ export function createKeyedQueue(options: {
   }
 }
 
-function waitForStart(queued: QueuedWork, signal?: AbortSignal): Promise<void> {
+function waitForStart(queued: QueuedWork, detail: string, signal?: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   queued.start = resolve
-  signal?.addEventListener('abort', () => reject(new HttpError(499, 'The client disconnected.')))
+  const disconnected = () => new HttpError(499, 'The client disconnected.')
+  signal?.addEventListener('abort', () =>
+    reject(signal.reason?.name === 'TimeoutError' ? unavailable(detail) : disconnected()),
+  )
+  return promise
+}
+
+/**
+ * Waits for a place of a key in a queue.
+ *
+ * @returns a function that frees the place.
+ * @throws HttpError 503 after `waitMsMax`, or if too much other work waits.
+ */
+export function takePlace(queue: KeyedQueue, key: string, waitMsMax: number): Promise<() => void> {
+  const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+  const freed = Promise.withResolvers<void>()
+  const hold = () => {
+    resolve(freed.resolve)
+    return freed.promise
+  }
+  queue(key, hold, { signal: AbortSignal.timeout(waitMsMax) }).catch(reject)
   return promise
 }
 

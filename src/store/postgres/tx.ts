@@ -35,6 +35,7 @@ export function postgresTx(transaction: PostgresTransaction): Tx {
     ...postgresReadTx(savepoints.runner),
     savepoint: savepoints.within,
     lock: async (name, mode) => {
+      if (mode === 'exclusive') await transaction.waitForTurn(name)
       await locks[mode].run({ run: transaction.runWaiting }, { name })
     },
     ...createCallStatements(statementRunner(savepoints.runner)),

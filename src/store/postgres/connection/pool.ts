@@ -1,4 +1,6 @@
 import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
+import { findScopedAccount } from '../../../lib/account-context.ts'
+import { type KeyedQueue, createKeyedQueue, takePlace } from '../../../lib/limits/keyed-queue.ts'
 import type { Log } from '../../../lib/log.ts'
 import { bindToCall } from '../../../lib/observability/call-trace.ts'
 import type { ConnectionCounts } from '../../database.ts'
@@ -36,10 +38,17 @@ export type PostgresSession = {
 }
 
 export type ConnectionPool = {
-  /** Acquires a connection, which must be released. @throws HttpError 503 if none is available. */
+  /**
+   * Acquires a connection, which must be released. The work of an account has at most a half of the
+   * connections, so that its waits for locks do not stop other accounts.
+   *
+   * @throws HttpError 503 if none is available.
+   */
   readonly acquire: () => Promise<PooledSession>
   /** Acquires a connection, runs the work and releases the connection. */
   readonly withSession: <T>(work: (session: PostgresSession) => Promise<T>) => Promise<T>
+  /** The transactions of this process by the lock that they take. */
+  readonly turns: KeyedQueue
   readonly counts: () => ConnectionCounts
   readonly close: () => Promise<void>
 }
@@ -52,6 +61,11 @@ export type ConnectionPoolOptions = {
   readonly statementTimeoutMs: number
   readonly log?: Pick<Log, 'warn'> | undefined
 }
+
+/** Work of an account, or with a lock; further work is rejected with 503. */
+const waitingMax = 1000
+
+export const tooBusy = 'The database is too busy.'
 
 /** The longest wait for a free connection or for a new one. */
 const connectTimeoutMs = 5000
@@ -84,13 +98,13 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
     claim.catch(() => undefined) // `acquire` awaits it.
     claims.set(client, claim)
   })
-  const take = () =>
-    acquire(pool, async (client) => ({
-      isDirect: (await claims.get(client)) === true,
-      statementTimeoutMs,
-    }))
+  const kindOf = async (client: PoolClient) => {
+    return { isDirect: (await claims.get(client)) === true, statementTimeoutMs }
+  }
+  const take = shareAmongAccounts(connectionsMax, () => acquire(pool, kindOf))
   return {
     acquire: take,
+    turns: createKeyedQueue({ runningMax: 2, waitingMax, detail: tooBusy }),
     withSession: async (work) => {
       const { session, release } = await take()
       return work(session).finally(release)
@@ -100,6 +114,23 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
       return { busy: totalCount - idle, idle, waiting }
     },
     close: () => pool.end(),
+  }
+}
+
+/** Limits the connections that the work of an account uses at the same time. */
+function shareAmongAccounts(connectionsMax: number, take: ConnectionPool['acquire']) {
+  const runningMax = Math.max(1, Math.floor(connectionsMax / 2))
+  const shares = createKeyedQueue({ runningMax, waitingMax, detail: tooBusy })
+  return async (): Promise<PooledSession> => {
+    const accountId = findScopedAccount()
+    const free = accountId ? await takePlace(shares, accountId, connectTimeoutMs) : undefined
+    try {
+      const { session, release } = await take()
+      return { session, release: () => [release(), free?.()] }
+    } catch (error) {
+      free?.()
+      throw error
+    }
   }
 }
 

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../../lib/errors.ts'
+import { takePlace } from '../../../lib/limits/keyed-queue.ts'
 import { requireAccountScope } from '../../../lib/account-context.ts'
 import { isRetryable } from './fault.ts'
-import type { PooledSession, ConnectionPool, PostgresQuery, PostgresSession } from './pool.ts'
+import {
+  type ConnectionPool,
+  type PooledSession,
+  type PostgresQuery,
+  type PostgresSession,
+  tooBusy,
+} from './pool.ts'
 import { quoteLiteral } from './values.ts'
 
 export type TransactionOptions = {
@@ -35,6 +42,8 @@ export type PostgresTransaction = Pick<PostgresSession, 'run'> & {
   readonly send: (query: PostgresQuery) => void
   /** Runs a statement that may wait for other transactions, longer than the statement timeout. */
   readonly runWaiting: PostgresSession['run']
+  /** Waits for others of this process that take the same lock, while it has no connection. */
+  readonly waitForTurn: (lock: string) => Promise<void>
 }
 
 /**
@@ -66,7 +75,7 @@ export async function transact<T>(
 
 /** A job that conflicted with others in every try is not at fault: the caller may retry (503). */
 function finalError(error: unknown): unknown {
-  return isRetryable(error, 'deadlock') ? unavailable('The database is too busy.', 1, error) : error
+  return isRetryable(error, 'deadlock') ? unavailable(tooBusy, 1, error) : error
 }
 
 /** The outcome of a try: a value, an error, or a commit whose result is unknown. */
@@ -81,6 +90,7 @@ async function tryOnce<T>(
   job: (transaction: PostgresTransaction) => Promise<T> | T,
 ): Promise<TryOutcome<T>> {
   let opening: Promise<OpenTransaction> | undefined
+  let endTurn: (() => void) | undefined
   const failures: unknown[] = []
   const { statementTimeoutMs } = options
   const transaction: PostgresTransaction = {
@@ -99,6 +109,9 @@ async function tryOnce<T>(
       transaction.send({ text: `set local statement_timeout = ${session.statementTimeoutMs}` })
       return result
     },
+    waitForTurn: async (lock) => {
+      if (!opening && !endTurn) endTurn = await takePlace(pool.turns, lock, lockTimeoutMs)
+    },
   }
   try {
     const value = await job(transaction)
@@ -113,6 +126,7 @@ async function tryOnce<T>(
       ({ release }) => release(),
       () => undefined,
     )
+    endTurn?.()
   }
 }
 
