@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { project } from '../../src/cli/tenancy/commands.ts'
 import { runAsAllAccounts } from '../../src/lib/account-context.ts'
+import { countedExpiredMax, findUnexpiredSize } from '../../src/store/gallery/expired-subjects.ts'
 import { runJson } from '../support/cli/run-json.ts'
 import { startConsole, type TestConsole } from '../support/console/test-console.ts'
 import { identify, sendFeedback } from '../support/gallery/feedback.ts'
+import { fillGroup } from '../support/gallery/fill-subjects.ts'
 import { imageParams, type GalleryClient } from '../support/gallery/test-gallery.ts'
 
 /** Short, so that the session of the console lasts for all tests. */
@@ -217,6 +219,19 @@ test('Expired subjects take no place among the candidates of a search', async ()
     assert.equal(found.length, 5)
     assert.ok(!found.some(isNearest))
   }
+})
+
+test('A call counts a limited number of expired subjects', async () => {
+  const { gallery } = testConsole
+  const client = await createProject()
+  await fillGroup(gallery, client.project, countedExpiredMax + 2)
+  const expired = { expiresAtUtc: utcAfter(0) }
+  const { db, read } = gallery.database.store
+  const { projectId } = client.project
+  await db.updateTable('subjects').set(expired).where('projectId', '=', projectId).execute()
+  const filter = { galleryId: projectId, nowUtc: utcAfter(0) }
+  const size = await runAsAllAccounts(() => read((tx) => findUnexpiredSize(tx, filter)))
+  assert.deepEqual({ ...size }, { subjectCount: 2, templateCount: 2 })
 })
 
 test('A changed expiry applies to the next search', async () => {

@@ -2,7 +2,7 @@ import { type ReadTx, sql } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
 
-/** The expired subjects of a gallery. They are deleted within a minute, so there are few. */
+/** The expired subjects of a gallery, until the sweep deletes them. */
 export type ExpiryFilter = {
   readonly galleryId: string
   /** A subject has expired at and after its expiry time. */
@@ -18,10 +18,13 @@ export function selectExpiredIds(build: Database, { galleryId, nowUtc }: ExpiryF
     .where('expired.expiresAtUtc', '<=', nowUtc)
 }
 
-/** Returns the numbers of a gallery's subjects and faces without expired ones, in one statement. */
+/** Each call counts at most this number of expired subjects: many can expire at the same time. */
+export const countedExpiredMax = 1000
+
+/** Returns the numbers of a gallery's subjects and faces without the expired ones that it counts. */
 export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter) {
   const { build } = tx
-  const expired = selectExpiredIds(build, filter)
+  const expired = selectExpiredIds(build, filter).limit(countedExpiredMax)
   const count = sql<number>`count(*)`
   const subjects = build.selectFrom(expired.as('ids')).select(count.as('count'))
   const faces = build.selectFrom('faces').select(count.as('count'))
@@ -35,13 +38,13 @@ export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter) {
   return (await tx.run(query))[0] ?? { subjectCount: 0, templateCount: 0 }
 }
 
-/** Finds the templates of a gallery's expired subjects. */
+/** Finds the templates of a gallery's expired subjects, at most `countedExpiredMax` of them. */
 export function findExpiredTemplates(tx: ReadTx, filter: ExpiryFilter) {
   const query = tx.build
     .selectFrom('faces')
     .innerJoin('templates', 'templates.faceId', 'faces.faceId')
     .select(['templates.faceId', 'modelId'])
-    .where('subjectId', 'in', selectExpiredIds(tx.build, filter))
+    .where('subjectId', 'in', selectExpiredIds(tx.build, filter).limit(countedExpiredMax))
     .where('templates.galleryId', '=', filter.galleryId)
   return tx.run(query)
 }
