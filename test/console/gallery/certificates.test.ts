@@ -29,6 +29,14 @@ async function fileOf({ gallery }: TestConsole, content: unknown): Promise<strin
   return `verify ${file}`
 }
 
+/** Returns a certificate of the same statement with another key. */
+function signAgain({ statement }: { readonly statement: unknown }) {
+  const pair = generateKeyPairSync('ed25519')
+  const { x: publicKey = '' } = pair.publicKey.export({ format: 'jwk' })
+  const signature = sign(null, Buffer.from(JSON.stringify(statement)), pair.privateKey)
+  return { statement, publicKey, signature: signature.toString('base64url') }
+}
+
 /** Asserts that `facegate deletions verify` refuses it with this reason. */
 async function assertRefused(
   testConsole: TestConsole,
@@ -57,7 +65,7 @@ test('A certificate of a deletion is verified by the ledger, and without it by t
     /^valid: subject .*\nthe ledger/u,
   )
   const elsewhere = path.join(dataDir, 'no database')
-  const offline = await runJson(elsewhere, deletions, `${line} --key ${publicKey}`)
+  const offline = await runJson(elsewhere, deletions, `${line} --key=${publicKey}`)
   assert.equal(offline.isInLedger, false)
   // Another program verifies it as the documentation describes.
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })
@@ -68,6 +76,16 @@ test('A certificate of a deletion is verified by the ledger, and without it by t
   assert.equal(again.publicKey, publicKey, 'an account has one key')
   const { body } = await testConsole.owner.get('/audit')
   assert.equal(body.items[0].action ?? body.items[0].auditAction, 'deletion.certify')
+})
+
+test('A public key that begins with a hyphen verifies a certificate in the displayed form', async () => {
+  await using testConsole = await startConsole()
+  let certificate = signAgain(await certify(testConsole))
+  while (!certificate.publicKey.startsWith('-')) certificate = signAgain(certificate)
+  const { publicKey } = certificate
+  const line = `${await fileOf(testConsole, certificate)} --key=${publicKey}`
+  const verified = await runJson(testConsole.gallery.dataDir, deletions, line)
+  assert.deepEqual(verified, { isInLedger: false, ...certificate })
 })
 
 test('Only administrators of the account of a deletion can certify it', async () => {
@@ -108,20 +126,13 @@ test('Altered and forged certificates are refused with the reason', async () => 
   )
   for (const [name, value] of Object.entries(altered)) {
     const changed = { ...certificate, statement: { ...statement, [name]: value } }
-    for (const option of ['', ` --key ${publicKey}`])
+    for (const option of ['', ` --key=${publicKey}`])
       await assertRefused(testConsole, changed, /signature is wrong.*changed or forged/u, option)
   }
   await assertRefused(testConsole, { ...certificate, signature: other.signature }, /is wrong/u)
-  const pair = generateKeyPairSync('ed25519')
-  const forged = {
-    statement,
-    publicKey: pair.publicKey.export({ format: 'jwk' }).x,
-    signature: sign(null, Buffer.from(JSON.stringify(statement)), pair.privateKey).toString(
-      'base64url',
-    ),
-  }
+  const forged = signAgain(certificate)
   await assertRefused(testConsole, forged, /is signed with [\w-]{43}, not with [\w-]{43}$/u)
-  await assertRefused(testConsole, forged, /not with/u, ` --key ${publicKey}`)
+  await assertRefused(testConsole, forged, /not with/u, ` --key=${publicKey}`)
   const foreign = { ...certificate, statement: { ...statement, accountId: randomUUID() } }
   await assertRefused(testConsole, foreign, /has no certificate key here; pass --key/u)
   await assertRefused(testConsole, '{', /is not a deletion certificate: /u)

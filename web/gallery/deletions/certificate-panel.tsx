@@ -97,7 +97,7 @@ function Certificate({ certificate }: { readonly certificate: SignedDeletion }) 
       </List>
       <Text size="sm">
         Verify the JSON file with <span className="fg-mono">facegate deletions verify</span>, or
-        with the published public key: <span className="fg-mono">--key {publicKey}</span>.
+        with the published public key: <span className="fg-mono">--key={publicKey}</span>.
       </Text>
     </Stack>
   )
