@@ -47,18 +47,20 @@ export async function parseCallBody(
 ): Promise<SentCall> {
   const { jsonLimits } = options
   const type = mediaTypeOf(request) ?? ''
+  // An image as the body has the fields of the envelope in the query.
+  const hasFields = type === jsonType || type === formType
   const misplaced = [...request.query.keys()]
-    .filter((name) => envelopeFields.has(name))
+    .filter((name) => hasFields && envelopeFields.has(name))
     .map((name) => `query.${name}: must be absent; send ${name} in the body`)
   if (type === jsonType)
     return { body: await parseJsonBody(bytes, jsonLimits, checkOutline), problems: misplaced }
   requireAcceptedType(type, options)
   const { texts, image, problems } =
     type === formType
-      ? readForm(readMultipart(bytes, request.headers['content-type'] ?? ''), misplaced)
+      ? readForm(readMultipart(bytes, request.headers['content-type'] ?? ''))
       : { texts: [...request.query], image: { bytes, contentType: type }, problems: [] }
   const { body, correlationId } = toOutline(texts, jsonLimits)
-  const isTwice = image && 'images' in body.params
+  const twice = 'params.images: must be absent; the body has the image'
   const isLarge = bytes.length > smallBodyBytesMax
   if (isLarge) await checkOutline(body)
   const images = image && [toImageItem(image, correlationId)]
@@ -66,9 +68,7 @@ export async function parseCallBody(
   if (isLarge) await nextTurn()
   return {
     body: { ...body, params: { ...body.params, ...(images && { images }) } },
-    problems: isTwice
-      ? [...problems, 'params.images: must be absent; the body has the image']
-      : problems,
+    problems: [...misplaced, ...problems, ...(image && 'images' in body.params ? [twice] : [])],
   }
 }
 
@@ -96,7 +96,7 @@ type SentImage = { readonly bytes: Buffer; readonly contentType: string }
 const fileName = 'image'
 
 /** @throws HttpError 400 for a text over 256 KiB. */
-function readForm(parts: readonly MultipartPart[], misplaced: readonly string[]) {
+function readForm(parts: readonly MultipartPart[]) {
   const files = parts.filter(({ isFile }) => isFile)
   const fields = parts.filter(({ isFile, name }) => !isFile && name !== fileName)
   const texts = fields.map(({ name, content }): TextField => {
@@ -109,7 +109,7 @@ function readForm(parts: readonly MultipartPart[], misplaced: readonly string[])
   })
   const [file] = files
   const image = file && { bytes: file.content, contentType: typeOfFile(file) }
-  return { texts, image, problems: [...misplaced, ...describeFiles(files, parts)] }
+  return { texts, image, problems: describeFiles(files, parts) }
 }
 
 /** Programs that do not determine the type of a file send none, or this one. */
