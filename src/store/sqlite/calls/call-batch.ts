@@ -174,20 +174,17 @@ function createKeyFacts(connection: DatabaseSync) {
 }
 
 /**
- * Completes a call. @returns false if its reservation has expired; then nothing was written.
+ * Prepares the settlement of many calls in one transaction.
  *
- * @throws Error if the settlement contradicts the ledger. The caller rolls its writes back.
+ * @returns a function that completes a call. It returns false if its reservation has expired; then
+ *   nothing was written. If the settlement contradicts the ledger, it throws an error, and the caller
+ *   rolls its writes back.
  */
-type SettleBatchOptions = {
-  readonly states: ProjectStates
-  readonly countCall: PendingCounts['add']
-}
-
-/** Prepares the settlement of many calls in one transaction. */
 export function createSettleBatch(
   connection: DatabaseSync,
-  { states, countCall }: SettleBatchOptions,
+  options: { readonly states: ProjectStates; readonly countCall: PendingCounts['add'] },
 ): (settlement: SettlementInput) => boolean {
+  const { states, countCall } = options
   const complete = prepare(connection, statements.completeAttemptSql)
   const insertTransfer = prepare<never>(connection, statements.insertTransferSql)
   const insertCall = prepare(connection, statements.insertCallSql)
