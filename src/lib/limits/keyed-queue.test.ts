@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { test } from 'node:test'
-import { createKeyedQueue } from './keyed-queue.ts'
+import { createKeyedQueue, takePlace } from './keyed-queue.ts'
 
 test('work with one key runs in order, work with another key runs concurrently, also after a failure', async () => {
   const enqueue = createKeyedQueue({ waitingMax: 1000, detail: 'full' })
@@ -104,4 +104,20 @@ test('work that fails before it returns a promise frees its place', async () => 
   }
   await assert.rejects(enqueue('a', fail), /fails/u)
   assert.equal(await enqueue('a', async () => 1), 1)
+})
+
+test('work that waits for the longest time is rejected with 503, work that started runs on', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const queue = createKeyedQueue({ waitingMax: 3, waitMsMax: 5000, detail: 'full' })
+  const free = await takePlace(queue, 'a')
+  const refused = assert.rejects(takePlace(queue, 'a'), { status: 503 })
+  t.mock.timers.tick(4999)
+  const next = takePlace(queue, 'a')
+  t.mock.timers.tick(1)
+  await refused
+  free()
+  const freeNext = await next
+  t.mock.timers.tick(5000)
+  freeNext()
+  await takePlace(queue, 'a').then((freeLast) => freeLast())
 })

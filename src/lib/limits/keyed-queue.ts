@@ -7,19 +7,21 @@ type QueuedWork = { readonly owner: string; start: (() => void) | undefined }
 
 /**
  * Runs work with the same key in order, and work with different keys concurrently. Work whose signal
- * aborts while it waits is rejected with 499, or with 503 after a timeout. The owners of work with one key take turns; without an
+ * aborts while it waits is rejected with 499. The owners of work with one key take turns; without an
  * owner, the key is the owner.
  *
  * @param options.runningMax work with one key that runs at the same time, by default 1.
  * @param options.waitingMax further work of an owner is rejected with 503 immediately, before its client
  *   times out.
+ * @param options.waitMsMax work that waits longer, ms, is rejected with 503; by default it waits on.
  */
 export function createKeyedQueue(options: {
   readonly runningMax?: number
   readonly waitingMax: number
+  readonly waitMsMax?: number
   readonly detail: string
 }) {
-  const { runningMax = 1, waitingMax, detail } = options
+  const { runningMax = 1, waitingMax, waitMsMax, detail } = options
   const queues = new Map<string, Set<QueuedWork>>()
   return async <T>(
     key: string,
@@ -29,12 +31,15 @@ export function createKeyedQueue(options: {
     const queue = queues.get(key) ?? new Set()
     if ([...queue].filter((other) => other.owner === owner).length >= waitingMax)
       throw unavailable(detail)
-    const queued: QueuedWork = { owner, start: undefined }
-    const started = waitForStart(queued, detail, signal)
+    const { promise: started, resolve: start, reject } = Promise.withResolvers<void>()
+    const queued: QueuedWork = { owner, start }
+    signal?.addEventListener('abort', () => reject(new HttpError(499, 'The client disconnected.')))
     queues.set(key, queue.add(queued))
     try {
       startNext(queue, runningMax)
-      await started
+      const timer =
+        queued.start && waitMsMax && setTimeout(() => reject(unavailable(detail)), waitMsMax)
+      await started.finally(() => clearTimeout(timer))
       return await work()
     } finally {
       queue.delete(queued)
@@ -44,30 +49,20 @@ export function createKeyedQueue(options: {
   }
 }
 
-function waitForStart(queued: QueuedWork, detail: string, signal?: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  queued.start = resolve
-  const disconnected = () => new HttpError(499, 'The client disconnected.')
-  signal?.addEventListener('abort', () =>
-    reject(signal.reason?.name === 'TimeoutError' ? unavailable(detail) : disconnected()),
-  )
-  return promise
-}
-
 /**
  * Waits for a place of a key in a queue.
  *
  * @returns a function that frees the place.
- * @throws HttpError 503 after `waitMsMax`, or if too much other work waits.
+ * @throws HttpError 503 after the longest wait of the queue, or if too much other work waits.
  */
-export function takePlace(queue: KeyedQueue, key: string, waitMsMax: number): Promise<() => void> {
+export function takePlace(queue: KeyedQueue, key: string): Promise<() => void> {
   const { promise, resolve, reject } = Promise.withResolvers<() => void>()
   const freed = Promise.withResolvers<void>()
   const hold = () => {
     resolve(freed.resolve)
     return freed.promise
   }
-  queue(key, hold, { signal: AbortSignal.timeout(waitMsMax) }).catch(reject)
+  queue(key, hold).catch(reject)
   return promise
 }
 

@@ -40,7 +40,7 @@ export type PostgresSession = {
 export type ConnectionPool = {
   /**
    * Acquires a connection, which must be released. The work of an account has at most a half of the
-   * connections, so that its waits for locks do not stop other accounts.
+   * connections, or five of less than ten, so that its waits for locks do not stop other accounts.
    *
    * @throws HttpError 503 if none is available.
    */
@@ -62,13 +62,22 @@ export type ConnectionPoolOptions = {
   readonly log?: Pick<Log, 'warn'> | undefined
 }
 
-/** Work of an account, or with a lock; further work is rejected with 503. */
-const waitingMax = 1000
-
 export const tooBusy = 'The database is too busy.'
+
+/** Of the work of an account, or with a lock; further work is rejected with 503. */
+const limits = { waitingMax: 1000, detail: tooBusy }
 
 /** The longest wait for a free connection or for a new one. */
 const connectTimeoutMs = 5000
+
+/** The longest wait for a lock, for example of a gallery with many concurrent writers. */
+export const lockTimeoutMs = 10_000
+
+/** Transactions of one lock with a connection: one runs, and the next one has begun. */
+const perLock = 2
+
+/** Lists of an account wait for at most four connections: two of its keys and two of the console. */
+const perAccountMin = 5
 
 /** If the server does not cancel a statement in time, the client stops waiting this much later. */
 const responseMarginMs = 1000
@@ -104,7 +113,7 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
   const take = shareAmongAccounts(connectionsMax, () => acquire(pool, kindOf))
   return {
     acquire: take,
-    turns: createKeyedQueue({ runningMax: 2, waitingMax, detail: tooBusy }),
+    turns: createKeyedQueue({ ...limits, runningMax: perLock, waitMsMax: lockTimeoutMs }),
     withSession: async (work) => {
       const { session, release } = await take()
       return work(session).finally(release)
@@ -119,11 +128,12 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
 
 /** Limits the connections that the work of an account uses at the same time. */
 function shareAmongAccounts(connectionsMax: number, take: ConnectionPool['acquire']) {
-  const runningMax = Math.max(1, Math.floor(connectionsMax / 2))
-  const shares = createKeyedQueue({ runningMax, waitingMax, detail: tooBusy })
+  const share = Math.max(perAccountMin, Math.floor(connectionsMax / 2))
+  const runningMax = Math.max(1, Math.min(share, connectionsMax - 1))
+  const shares = createKeyedQueue({ ...limits, runningMax, waitMsMax: connectTimeoutMs })
   return async (): Promise<PooledSession> => {
     const accountId = findScopedAccount()
-    const free = accountId ? await takePlace(shares, accountId, connectTimeoutMs) : undefined
+    const free = accountId ? await takePlace(shares, accountId) : undefined
     try {
       const { session, release } = await take()
       return { session, release: () => [release(), free?.()] }

@@ -8,6 +8,7 @@ import {
   type PooledSession,
   type PostgresQuery,
   type PostgresSession,
+  lockTimeoutMs,
   tooBusy,
 } from './pool.ts'
 import { quoteLiteral } from './values.ts'
@@ -25,9 +26,6 @@ const beginStatements = {
   read: 'begin isolation level repeatable read read only',
   write: 'begin isolation level read committed',
 }
-
-/** The longest wait for a lock, for example of a gallery with many concurrent writers. */
-const lockTimeoutMs = 10_000
 
 /** The maximum number of times a job is run. */
 const triesMax = 4
@@ -110,7 +108,7 @@ async function tryOnce<T>(
       return result
     },
     waitForTurn: async (lock) => {
-      if (!opening && !endTurn) endTurn = await takePlace(pool.turns, lock, lockTimeoutMs)
+      if (!opening && !endTurn) endTurn = await takePlace(pool.turns, lock)
     },
   }
   try {
