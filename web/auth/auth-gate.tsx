@@ -1,5 +1,5 @@
 import { Center, Loader } from '@mantine/core'
-import { Outlet, useLocation } from '@tanstack/react-router'
+import { Outlet, useChildMatches, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useLayoutEffect } from 'react'
 import { SessionContext, useSession } from '../api/session.ts'
 import { whenReachable } from '../api/when-reachable.ts'
@@ -63,7 +63,7 @@ function GatedPage() {
       {/* Another user must not see the page and the runs of this one. */}
       <RunHistoryProvider key={shown.user.userId}>
         <AppLayout>
-          <Outlet />
+          <CurrentPage />
         </AppLayout>
       </RunHistoryProvider>
       {!user && (
@@ -73,4 +73,13 @@ function GatedPage() {
       )}
     </SessionContext>
   )
+}
+
+/**
+ * Shows the page of the present address. The key removes the page before at once: without it, React
+ * keeps that page hidden in the document while the script of the next one loads.
+ */
+function CurrentPage() {
+  const routeId = useChildMatches({ select: ([match]) => match?.routeId })
+  return <Outlet key={routeId} />
 }

@@ -166,6 +166,7 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     await page.getByText('The server cannot be reached.').waitFor()
     await browser.driver.waitForHeading('Team')
     await page.getByText('This page loads when the connection is back.').waitFor()
+    assert.equal(await page.locator('h1').count(), 1, 'the page before is removed')
     assert.equal(new URL(page.url()).pathname, '/team')
     await page.unroute('**/assets/**')
     await page.unroute('**/console/v1/**')

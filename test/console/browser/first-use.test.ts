@@ -223,7 +223,7 @@ describe('A new owner uses the console for the first time', { skip: skipWithoutB
   step('Every page is accessible in light and dark, on a desktop and on a phone', async () => {
     for (const [name, address] of consolePages) {
       await openPage(page, inProject(address))
-      await page.locator('h1').first().waitFor()
+      await page.locator('h1').waitFor()
       await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
       await inspectPage(page, driver, name)
     }

@@ -64,7 +64,7 @@ describe('A viewer of the console', { skip: skipWithoutBrowser }, () => {
     const offered: string[] = []
     for (const path of paths) {
       await openPage(page, `${browser.testConsole.url}${path}`)
-      await page.locator('h1').first().waitFor()
+      await page.locator('h1').waitFor()
       await page.locator(loadingSelector).first().waitFor({ state: 'detached' })
       const names = await page.evaluate<string[]>(namesOfControls)
       offered.push(...names.filter((name) => changing.test(name)).map((name) => `${path} ${name}`))
@@ -76,7 +76,7 @@ describe('A viewer of the console', { skip: skipWithoutBrowser }, () => {
     const viewer = await browser.testConsole.inviteMember('viewer')
     const page = await browser.openPage(viewer)
     await page.goto(browser.testConsole.url)
-    await page.locator('h1').first().waitFor()
+    await page.locator('h1').waitFor()
     assert.deepEqual(await changesOffered(page), [])
     const offered = new Set(
       (await changesOffered(browser.page)).map((line) => line.split(/[? ]/u)[0]),

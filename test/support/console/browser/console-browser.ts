@@ -64,11 +64,11 @@ export async function openConsoleBrowser(
     openPage: openWindow,
     goto: async (pagePath) => {
       await page.goto(`${testConsole.url}${pagePath}`)
-      await page.locator('h1').first().waitFor()
+      await page.locator('h1').waitFor()
     },
     open: async (pagePath) => {
       await openPage(page, `${testConsole.url}${pagePath}`)
-      await page.locator('h1').first().waitFor()
+      await page.locator('h1').waitFor()
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   }
