@@ -10,6 +10,7 @@ import { sequentialTests } from '../../../support/console/browser/sequential-tes
 import { assertOk, type ConsoleClient } from '../../../support/console/test-console.ts'
 
 const sustainedLabel = 'Sustained limit (requests per second)'
+const savedText = 'Settings saved. They apply to new calls.'
 
 describe('Two users change the same object', { skip: skipWithoutBrowser }, () => {
   let browser: ConsoleBrowser
@@ -70,7 +71,7 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     await hint.waitFor({ state: 'hidden' })
     assert.equal(await distance(), before, 'Save does not move between press and release')
     await save.click()
-    await page.getByText('Settings saved. They apply to new calls.').waitFor()
+    await page.getByText(savedText).waitFor()
     assert.deepEqual(await auditDetail('project.update'), { burst: 77 })
     const { body } = await other.get(projectPath)
     assert.deepEqual(
@@ -83,6 +84,7 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     await change(projectPath, { sustainedPerS: 4 })
     await page.getByRole('button', { name: 'Undo' }).last().click()
     await page.getByText('The earlier settings apply again.').waitFor()
+    await page.getByText(savedText).waitFor({ state: 'detached' })
     const { body } = await other.get(projectPath)
     assert.deepEqual([body.isBurstDefault, body.sustainedPerS], [true, 4])
     assert.equal(await page.getByLabel('Burst limit (requests)').inputValue(), '')
@@ -95,12 +97,11 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     assert.equal(await sustained.inputValue(), '4', 'the page shows an earlier value')
     await sustained.fill('6')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    const undo = page.getByRole('button', { name: 'Undo' }).last()
-    await undo.waitFor()
-    // The message of the step before can still be visible.
-    const undone = page.waitForResponse((response) => response.request().method() === 'PATCH')
-    await undo.click()
-    await undone
+    await page.getByText(savedText).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    // The message of the step before can still be visible: the value shows the end of this undo.
+    await sustained.and(page.locator('[value="5"]')).waitFor()
+    await page.getByText(savedText).waitFor({ state: 'detached' })
     assert.equal((await other.get(projectPath)).body.sustainedPerS, 5)
   })
 
@@ -116,7 +117,7 @@ describe('Two users change the same object', { skip: skipWithoutBrowser }, () =>
     }
     await page.getByLabel(sustainedLabel).fill('7')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('Settings saved. They apply to new calls.').waitFor()
+    await page.getByText(savedText).waitFor()
     await undo({ sustainedPerS: 8 })
     await page.getByLabel(sustainedLabel).and(page.locator('[value="8"]')).waitFor()
     await page.getByRole('switch', { name: 'Gender' }).click()
