@@ -182,7 +182,7 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
     countGroup: (reading: ReadTx, galleryId: string, name: string) =>
       countGroup(reading, galleryId, { name, unexpiredAtUtc: nowUtc() }),
     findGroupNames: (reading: ReadTx, galleryId: string, names: readonly string[]) =>
-      findGroupNames(reading, galleryId, names, { unexpiredAtUtc: nowUtc() }),
+      findGroupNames(reading, galleryId, names, nowUtc()),
     listGroups: (galleryId: string, filter?: GroupFilter) =>
       listGroups(source, galleryId, { ...filter, unexpiredAtUtc: nowUtc() }),
   }

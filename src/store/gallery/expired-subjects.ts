@@ -18,6 +18,13 @@ export function selectExpiredIds(build: Database, { galleryId, nowUtc }: ExpiryF
     .where('expired.expiresAtUtc', '<=', nowUtc)
 }
 
+/**
+ * The condition that a subject of a statement has not expired. It reads the rows of the subjects that the
+ * statement finds without it, and no list of all expired ones.
+ */
+export const isUnexpired = (nowUtc: string) =>
+  sql<boolean>`coalesce(subjects."expiresAtUtc" > ${nowUtc}, true)`
+
 /** Each call counts at most this number of expired subjects: many can expire at the same time. */
 export const countedExpiredMax = 1000
 

@@ -1,6 +1,6 @@
 import type { FaceRow, SubjectRow } from '../gallery-schema.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
-import { selectExpiredIds } from './expired-subjects.ts'
+import { isUnexpired } from './expired-subjects.ts'
 import { findSubjectTemplates, type StoredTemplate } from './templates.ts'
 
 /** Finds the faces of a subject, the oldest first. */
@@ -57,10 +57,7 @@ export function findFaces(tx: ReadTx, filter: FaceFilter): Promise<readonly Face
     .where('faces.galleryId', '=', galleryId)
   if (subjectId !== undefined) query = query.where('faces.subjectId', '=', subjectId)
   if (faceId !== undefined) query = query.where('faces.faceId', '=', faceId.toLowerCase())
-  if (nowUtc !== undefined) {
-    const expiredIds = selectExpiredIds(tx.build, { galleryId, nowUtc })
-    query = query.where('faces.subjectId', 'not in', expiredIds)
-  }
+  if (nowUtc !== undefined) query = query.where(isUnexpired(nowUtc))
   const ordered = query.orderBy('faces.sequence').orderBy('faces.subjectId').orderBy('faces.faceId')
   return tx.run(ordered.limit(limit).offset(offset))
 }
@@ -101,17 +98,9 @@ export async function removeFaces(tx: Tx, change: SubjectChange, faceIds: readon
 }
 
 /** Records for copies of the gallery that a subject has lost faces. */
-async function recordRemoval(
-  { run, build }: Tx,
-  { galleryId, subjectId, sequence }: SubjectChange,
-): Promise<void> {
-  const removal = { galleryId, subjectId, sequence }
-  await run(
-    build
-      .insertInto('removals')
-      .values(removal)
-      .onConflict((row) => row.doNothing()),
-  )
+async function recordRemoval({ build, run }: Tx, change: SubjectChange): Promise<void> {
+  const addition = build.insertInto('removals').values(change)
+  await run(addition.onConflict((row) => row.doNothing()))
 }
 
 /**

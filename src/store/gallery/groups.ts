@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InferResult, SqlBool } from 'kysely'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { countRows, stepRows, type ListSource } from '../lists.ts'
-import { selectExpiredIds } from './expired-subjects.ts'
+import { isUnexpired, selectExpiredIds } from './expired-subjects.ts'
 
 /** Returns the names of each subject's groups in alphabetical order. */
 export async function findSubjectGroups(
@@ -41,17 +41,20 @@ export async function hasGroup(tx: ReadTx, galleryId: string, filter: GroupFilte
   return (await tx.run(groupMembers(tx, galleryId, filter).select('name').limit(1))).length > 0
 }
 
-/** Returns which of these names are groups. Reads one subject of each, in one statement. */
+/** Returns which of these names are groups. Reads one unexpired subject of each, in one statement. */
 export async function findGroupNames(
   tx: ReadTx,
   galleryId: string,
   names: readonly string[],
-  { unexpiredAtUtc }: Pick<GroupFilter, 'unexpiredAtUtc'> = {},
+  nowUtc: string,
 ): Promise<string[]> {
   const values = sql.join(names.map((name) => sql`(${name})`))
   const wanted = sql<{ readonly column1: string }>`(values ${values})`.as('wanted')
-  const members = groupMembers(tx, galleryId, { unexpiredAtUtc })
-  const ofName = members.select('name').where(sql.ref('name'), '=', sql.ref('wanted.column1'))
+  const members = groupMembers(tx, galleryId, {})
+    .select('name')
+    .where(sql.ref('name'), '=', sql.ref('wanted.column1'))
+  const ofName = members.where(sql<boolean>`(select ${isUnexpired(nowUtc)} from subjects
+    where subjects."subjectId" = "subjectGroups"."subjectId")`)
   // Not a join, which could read all members of the gallery.
   const query = tx.build.selectFrom(wanted).select('column1').where(ofName.limit(1), 'is not', null)
   const found = await tx.run(query)

@@ -3,7 +3,7 @@ import { dayOf } from '../../lib/clock.ts'
 import { type ReadTx, type Tx, dialectOf } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import { countListed, selectPage, whereBetween } from '../lists.ts'
-import { selectExpiredIds } from './expired-subjects.ts'
+import { isUnexpired } from './expired-subjects.ts'
 import type { AttributeFilter } from './search/attribute-filter.ts'
 import { foldText, searchTextOf } from './search/search-text.ts'
 import { enrollmentOrder, type SubjectCursor, type SubjectSort } from './search/subject-order.ts'
@@ -169,8 +169,7 @@ function matchingSubjects(tx: ReadTx, filter: SubjectFilter) {
     : tx.build.selectFrom('subjects').where('galleryId', '=', galleryId)
   const period = { from: createdFromUtc, to: createdToUtc }
   if (!isInTimeOrder(filter)) query = whereBetween(query, withoutIndex('createdAtUtc'), period)
-  if (nowUtc !== undefined)
-    query = query.where('subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
+  if (nowUtc !== undefined) query = query.where(isUnexpired(nowUtc))
   if (externalId !== undefined) query = query.where('externalId', '=', externalId)
   if (group !== undefined)
     query = query.where((row) =>

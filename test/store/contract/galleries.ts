@@ -100,6 +100,9 @@ export const galleriesContract = {
       ] as const) {
         const expired = await tx.run(queries.selectExpiredIds(tx.build, { galleryId, nowUtc }))
         assertSameValues(expired.length, 3 - ids.length)
+        const subjects = tx.build.selectFrom('subjects').select('subjectId')
+        const left = subjects.where('galleryId', '=', galleryId).where(queries.isUnexpired(nowUtc))
+        assertSameValues((await tx.run(left)).length, ids.length)
         const due = { projectId: project.projectId, beforeUtc: nowUtc, limit: 9 }
         assertSameValues((await queries.findExpiredSubjects(tx, due)).length, 3 - ids.length)
         const templates = await queries.findExpiredTemplates(tx, { galleryId, nowUtc })
@@ -130,9 +133,8 @@ export const galleriesContract = {
         ],
       )
     })
-    await store.write(async (tx) => {
-      await queries.updateSubjectRow(tx, 's-a', { expiresAtUtc: pastUtc(9) })
-    })
+    const expiring = { expiresAtUtc: pastUtc(9) }
+    await store.write((tx) => queries.updateSubjectRow(tx, 's-a', expiring))
     const unexpired = { unexpiredAtUtc: pastUtc(9) }
     const groups = await queries.listGroups(store, galleryId, unexpired)
     assertSameValues(groups, [{ name: 'Staff', subjectCount: 1 }])
@@ -142,9 +144,9 @@ export const galleriesContract = {
       const has = (name?: string) =>
         queries.hasGroup(tx, galleryId, { ...unexpired, ...(name !== undefined && { name }) })
       assertSameValues([await has(), await has('Staff'), await has('B_2')], [true, true, false])
-      const find = (filter?: object) =>
-        queries.findGroupNames(tx, galleryId, ['B_2', 'none', 'Staff'], filter)
-      assertSameValues([await find(unexpired), await find()], [['Staff'], ['B_2', 'Staff']])
+      const names = ['B_2', 'none', 'Staff']
+      const find = (age: number) => queries.findGroupNames(tx, galleryId, names, pastUtc(age))
+      assertSameValues([await find(9), await find(8)], [['Staff'], ['B_2', 'Staff']])
     })
   },
 

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addStoredBytes } from '../../../src/store/gate/stored-responses.ts'
 import { deleteOldDeliveries, expireDeliveries } from '../../../src/store/webhooks/deliveries.ts'
+import { findGalleryTemplates } from '../../../src/store/gallery/calibration/gallery-templates.ts'
+import { findFaces } from '../../../src/store/gallery/faces.ts'
+import { findMatches } from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { findGroupNames } from '../../../src/store/gallery/groups.ts'
+import { findSubjectPositions, findSubjects } from '../../../src/store/gallery/subjects.ts'
 import { findExpiringKeys } from '../../../src/store/webhooks/expiring-keys.ts'
 import { findWebhooks } from '../../../src/store/webhooks/webhooks.ts'
 import type { Tx } from '../../../src/store/database.ts'
@@ -65,4 +70,21 @@ test('The stored responses of a project are added up from an index, without thos
     assert.equal(sum?.plan.match(/ attempts_stored /gu)?.length, 2, sum?.plan)
     assert.doesNotMatch(sum?.plan ?? '', sorted)
     assert.match(sum?.plan ?? '', new RegExp(conditionOf('windowStartMs'), 'u'))
+  }))
+
+test('A page and the matches of a call read no list of all expired subjects', () =>
+  onBothEngines(async ({ explain }) => {
+    const page = { galleryId: 'g', unexpiredAtUtc: '2026', limit: 51 }
+    const ofModel = { galleryId: 'g', modelId: 'm', nowUtc: '2026' }
+    const statements = await explain(async (tx) => {
+      await findSubjects(tx, page)
+      await findSubjectPositions(tx, { ...page, text: 't' })
+      await findFaces(tx, page)
+      await findMatches(tx, { projectId: 'p', galleryId: 'g', requestId: 'r' }, 1)
+      await findGroupNames(tx, 'g', ['n', 'o'], '2026')
+      await findGalleryTemplates(tx, ofModel, { afterFaceId: 'f', limit: 9 })
+    })
+    assert.equal(statements.length, 6)
+    for (const { sql, plan } of statements)
+      assert.doesNotMatch(plan, /\bsubjects_expir/u, `${sql}\n${plan}`)
   }))

@@ -90,7 +90,7 @@ test('A search for a group reads one subject of it, not all', () =>
       assert.match(statement?.sql ?? '', / limit \S+$/u)
       assert.doesNotMatch(statement?.sql ?? '', /count|group by|order by/u)
     }
-    const found = await explain((tx) => findGroupNames(tx, 'g', ['n', 'o'], { unexpiredAtUtc }))
+    const found = await explain((tx) => findGroupNames(tx, 'g', ['n', 'o'], unexpiredAtUtc))
     assert.equal(found.length, 1)
     assert.match(found[0]?.plan ?? '', isPostgres ? /SubPlan/u : /CORRELATED SCALAR SUBQUERY/u)
     assert.doesNotMatch(found[0]?.plan ?? '', /Seq Scan on "?subjectGroups|Hash (?:Semi )?Join/u)

@@ -1,5 +1,5 @@
 import { type ReadTx, sql } from '../../database.ts'
-import { selectExpiredIds } from '../expired-subjects.ts'
+import { isUnexpired, selectExpiredIds } from '../expired-subjects.ts'
 import { selectStoredTemplates } from '../templates.ts'
 
 export type GalleryTemplatesFilter = {
@@ -21,7 +21,7 @@ export function findGalleryTemplates(
       .where('templates.galleryId', '=', galleryId)
       .where('templates.modelId', '=', modelId)
       .where('templates.faceId', '>', page.afterFaceId)
-      .where('faces.subjectId', 'not in', selectExpiredIds(tx.build, { galleryId, nowUtc }))
+      .where(isUnexpired(nowUtc))
       .orderBy('templates.faceId')
       .limit(page.limit),
   )

@@ -2,7 +2,7 @@ import { formatUtc } from '../../../lib/clock.ts'
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import { ManyRowsError, batchRows, deleteBatch } from '../../delete-in-batches.ts'
 import type { MatchVerdictRow } from '../../gallery-schema.ts'
-import { selectExpiredIds } from '../expired-subjects.ts'
+import { isUnexpired } from '../expired-subjects.ts'
 import { endOldest } from '../duplicates/subject-merges.ts'
 
 /**
@@ -58,16 +58,13 @@ export async function findMatches(
   nowMs: number,
 ): Promise<readonly MatchVerdictRow[]> {
   const query = selectMatches(build)
+    .innerJoin('subjects', 'subjects.subjectId', 'm.subjectId')
     .selectAll('v')
     .select('m.subjectId')
-    .where('projectId', '=', projectId)
+    .where('v.projectId', '=', projectId)
     .where('requestId', '=', requestId.toLowerCase())
     .where('v.galleryId', '=', galleryId)
-    .where(
-      'm.subjectId',
-      'not in',
-      selectExpiredIds(build, { galleryId, nowUtc: formatUtc(nowMs) }),
-    )
+    .where(isUnexpired(formatUtc(nowMs)))
     .where((row) => row.or([row('expiresAtMs', 'is', null), row('expiresAtMs', '>', nowMs)]))
     .orderBy('matchedAtMs', 'desc')
     .orderBy('resultIndex')
