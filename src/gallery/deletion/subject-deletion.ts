@@ -9,6 +9,7 @@ import {
   limitByMatches,
   removeCountedVerdicts,
 } from '../../store/gallery/feedback/match-verdicts.ts'
+import { requireFewNearMisses } from '../../store/gallery/feedback/near-miss-crops.ts'
 import { findGallery, lockGallery, recordGalleryChange } from '../../store/gallery/galleries.ts'
 import { findSubjectGroups } from '../../store/gallery/groups.ts'
 import { cursorOf } from '../../store/gallery/search/subject-order.ts'
@@ -77,6 +78,7 @@ export async function eraseSubject(
 ): Promise<number> {
   await scrubResponses(tx, subjectId)
   await removeCountedVerdicts(tx, subjectId)
+  await requireFewNearMisses(tx, subjectId)
   const faceIds = (await findSubjectFaces(tx, subjectId)).map(({ faceId }) => faceId)
   const sequence = await recordGalleryChange(tx, {
     galleryId,

@@ -111,13 +111,8 @@ export async function removeCrops(store: Store, projectId: string): Promise<numb
 export async function markForNewKey(tx: Tx, faceIds: readonly string[]): Promise<void> {
   if (faceIds.length === 0) return
   const subjectIds = tx.build.selectFrom('faces').select('subjectId').where('faceId', 'in', faceIds)
-  await tx.run(
-    tx.build
-      .updateTable('subjects')
-      .set({ needsNewKey: 1 })
-      .where('subjectId', 'in', subjectIds)
-      .where('needsNewKey', '=', 0),
-  )
+  const mark = tx.build.updateTable('subjects').set({ needsNewKey: 1 })
+  await tx.run(mark.where('subjectId', 'in', subjectIds).where('needsNewKey', '=', 0))
 }
 
 /** Lists the galleries with subjects that need a new key. */
@@ -158,14 +153,9 @@ export async function replaceTemplateCiphertext(
   tx: Tx,
   { galleryId, faceId, modelId, ciphertext }: TemplateRow,
 ): Promise<void> {
-  await tx.run(
-    tx.build
-      .updateTable('templates')
-      .set({ ciphertext })
-      .where('galleryId', '=', galleryId)
-      .where('faceId', '=', faceId)
-      .where('modelId', '=', modelId),
-  )
+  const change = tx.build.updateTable('templates').set({ ciphertext })
+  const ofFace = change.where('galleryId', '=', galleryId).where('faceId', '=', faceId)
+  await tx.run(ofFace.where('modelId', '=', modelId))
 }
 
 /** A crop of a subject. That of a near miss is bound to the id of its row instead of a face. */

@@ -111,15 +111,8 @@ function pageOfDeletions(tx: ReadTx, filter: DeletionConditions & Partial<Deleti
   })
 }
 
-function deletionRecordOf(row: Omit<DeletionRow, 'seq'>): DeletionRecord {
-  const {
-    deletionId,
-    subjectId,
-    accountId: tenantId,
-    externalId,
-    embeddingCount,
-    deletedAtUtc,
-  } = row
+function deletionRecordOf({ accountId: tenantId, ...row }: Omit<DeletionRow, 'seq'>) {
+  const { deletionId, subjectId, externalId, embeddingCount, deletedAtUtc } = row
   // `addDeletion` writes an array of strings.
   const groups = JSON.parse(row.groups) as string[]
   return { deletionId, subjectId, tenantId, groups, externalId, embeddingCount, deletedAtUtc }

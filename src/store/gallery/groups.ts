@@ -147,12 +147,9 @@ export async function addGroups(
   names: readonly string[],
 ): Promise<void> {
   if (names.length === 0) return
-  await tx.run(
-    tx.build
-      .insertInto('subjectGroups')
-      .values(names.map((name) => ({ galleryId, subjectId, name })))
-      .onConflict((row) => row.doNothing()),
-  )
+  const members = names.map((name) => ({ galleryId, subjectId, name }))
+  const addition = tx.build.insertInto('subjectGroups').values(members)
+  await tx.run(addition.onConflict((row) => row.doNothing()))
 }
 
 export async function removeGroups(tx: Tx, { subjectId }: GroupMember, names: readonly string[]) {

@@ -79,14 +79,9 @@ export async function removeSubject(tx: Tx, subjectId: string): Promise<void> {
 /** Records that subjects were matched. Once a day is enough for retention and saves disk writes. */
 export async function touchSubjects(tx: Tx, subjectIds: readonly string[], nowUtc: string) {
   if (subjectIds.length === 0) return
-  const today = dayOf(nowUtc)
-  await tx.run(
-    tx.build
-      .updateTable('subjects')
-      .set({ lastSeenAtUtc: nowUtc })
-      .where('subjectId', 'in', subjectIds)
-      .where('lastSeenAtUtc', '<', today),
-  )
+  const touch = tx.build.updateTable('subjects').set({ lastSeenAtUtc: nowUtc })
+  const matched = touch.where('subjectId', 'in', subjectIds)
+  await tx.run(matched.where('lastSeenAtUtc', '<', dayOf(nowUtc)))
 }
 
 export type SubjectFilter = {

@@ -5,7 +5,10 @@ import { subjectCommands } from '../../../src/cli/subject/commands.ts'
 import { project as projectCommands } from '../../../src/cli/tenancy/commands.ts'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { mapSequential, runAsAllAccounts } from '../../../src/lib/account-context.ts'
+import { dayMs } from '../../../src/lib/clock.ts'
 import type { Store } from '../../../src/store/database.ts'
+import { batchBytes } from '../../../src/store/delete-in-batches.ts'
+import { addNearMissCrop } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
 import {
   findSubjectMatches,
   undecidedPerSubjectMax,
@@ -81,6 +84,42 @@ test('The deletion of a subject deletes its confirmed matches in batches before 
   await client.value('svc.deleteSubject', { subjectId })
   assert.deepEqual(batches, [500, 500, 100], 'the first one is rolled back')
   assert.equal(await client.code('svc.deleteSubject', { subjectId }), 'SUBJECT_NOT_FOUND')
+})
+
+test('The deletion of a subject deletes many pictures of near misses in batches before it', async () => {
+  await using gallery = await startGallery()
+  const { store } = gallery.database
+  const { project, ...client } = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const { projectId } = project
+  const addCrops = (subjectId: string, count: number) =>
+    store.write(async (tx) => {
+      for (let index = 0; index < count; index++)
+        await addNearMissCrop(tx, {
+          cropId: `${subjectId} ${index}`,
+          projectId,
+          subjectId,
+          requestId: `call-${index}`,
+          storedAtMs: index,
+          expiresAtMs: Date.now() + dayMs,
+          ciphertext: Buffer.alloc(batchBytes / 2),
+        })
+    })
+  const few = await enrollPerson(client, 'Ann')
+  const many = await enrollPerson(client, 'Bea')
+  await addCrops(few, 2)
+  await addCrops(many, 5)
+  const batches: number[] = []
+  using _recording = recordDeletions('nearMissCrops', (count) => batches.push(count))
+  await client.value('svc.deleteSubject', { subjectId: many })
+  assert.deepEqual([...batches], [2, 2, 1])
+  const subjectIds = async () => {
+    const crops = await store.db.selectFrom('nearMissCrops').select('subjectId').execute()
+    return crops.map(({ subjectId }) => subjectId)
+  }
+  assert.deepEqual(await subjectIds(), [few, few])
+  await client.value('svc.deleteSubject', { subjectId: few })
+  assert.deepEqual(batches, [2, 2, 1], 'one batch is deleted with its subject')
+  assert.deepEqual(await subjectIds(), [])
 })
 
 test('Merges and their undo change no row of a decided match, and its subject has it until its deletion', async () => {

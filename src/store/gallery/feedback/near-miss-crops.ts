@@ -1,6 +1,12 @@
 import { formatUtc, hourMs } from '../../../lib/clock.ts'
 import { type LockMode, type ReadTx, type Store, type Tx, sql } from '../../database.ts'
-import { batchRows, deleteInBatches } from '../../delete-in-batches.ts'
+import {
+  ManyRowsError,
+  batchRows,
+  deleteBatch,
+  deleteInBatches,
+  isInBatch,
+} from '../../delete-in-batches.ts'
 import type { NearMissCropRow } from '../../gallery-schema.ts'
 import { countListed } from '../../lists.ts'
 import { type LoggedCall, readCalls } from '../../gate/calls.ts'
@@ -62,6 +68,26 @@ export async function removeEndedData(store: Store, nowMs: number): Promise<void
   const crops = await deleteInBatches(store, (tx) => deleteExpiredData(tx, 'nearMissCrops', nowMs))
   const days = await deleteInBatches(store, (tx) => deleteEndedMatchDays(tx, nowMs, batchRows))
   if (crops + days > 0) await store.checkpoint()
+}
+
+/**
+ * Deletes the crops of a subject before the transaction that deletes it, if they are more than one batch.
+ *
+ * @throws ManyRowsError if they are.
+ */
+export async function requireFewNearMisses(tx: Tx, subjectId: string): Promise<void> {
+  const isOwn = sql<boolean>`"subjectId" = ${subjectId}`
+  const isLater = sql<boolean>`${isOwn} and not ${isInBatch(tx, 'nearMissCrops', isOwn)}`
+  const later = tx.build.selectFrom('nearMissCrops').select('cropId').where(isLater)
+  if ((await tx.run(later.limit(1))).length === 0) return
+  const step = async (own: Tx) => {
+    const count = await deleteBatch(own, 'nearMissCrops', isOwn)
+    // After an interruption the subject is still stored: see `markForNewKey`.
+    const mark = own.build.updateTable('subjects').set({ needsNewKey: 1 })
+    await own.run(mark.where('subjectId', '=', subjectId))
+    return count === 0
+  }
+  throw Object.assign(new ManyRowsError(), { step })
 }
 
 /** Finds the crop of a call with the subject that it is encrypted for. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { hourMs } from '../../../../src/lib/clock.ts'
 import { mapSequential } from '../../../../src/lib/account-context.ts'
 import type { ReadTx } from '../../../../src/store/database.ts'
+import { batchBytes } from '../../../../src/store/delete-in-batches.ts'
 import type { NearMissCropRow } from '../../../../src/store/gallery-schema.ts'
+import { recordDeletions } from '../../../support/database/record-redactions.ts'
 import { countedCallOf } from '../ledger-rows.ts'
 import { queries } from '../tracked-queries.ts'
 import {
@@ -173,4 +175,69 @@ export const nearMissesContract = {
       .execute()
     assertSameValues(await found(), [null, null, null], 'of an expired subject')
   },
+
+  'many crops of a subject are deleted in batches, and an interruption keeps the rest and the subject':
+    async (fixture: StoreFixture) => {
+      const { store, project } = fixture
+      const { projectId } = project
+      await createProjectGallery(fixture)
+      for (const subjectId of ['s-1', 's-2']) await enrollSubject(fixture, subjectId)
+      const times = { storedAtMs: nowMs, expiresAtMs: nowMs + hourMs }
+      const row = {
+        projectId,
+        requestId: 'call',
+        ...times,
+        ciphertext: Buffer.alloc(batchBytes / 2),
+      }
+      await store.write((tx) =>
+        mapSequential([0, 1, 2, 3, 4, 5, 6], (index) =>
+          queries.addNearMissCrop(tx, {
+            ...row,
+            cropId: `c-${index}`,
+            subjectId: index < 5 ? 's-1' : 's-2',
+          }),
+        ),
+      )
+      const remove = (subjectId: string) =>
+        store.write((tx) => queries.requireFewNearMisses(tx, subjectId))
+      const counts = () =>
+        store.read(async (tx) => [
+          (await queries.listNearMisses(tx, 's-1')).length,
+          (await queries.listNearMisses(tx, 's-2')).length,
+        ])
+      const batches: number[] = []
+      let interruptedAt = 2
+      using _recording = recordDeletions('nearMissCrops', (count) => {
+        if (batches.push(count) === interruptedAt) throw new Error('interrupted')
+      })
+      // PostgreSQL reports it as the cause.
+      const isInterruption = (error: Error) =>
+        /interrupted/u.test(`${error.message} ${String(error.cause)}`)
+      await assert.rejects(remove('s-1'), isInterruption)
+      assertSameValues(
+        [batches, await counts()],
+        [
+          [2, 2],
+          [3, 2],
+        ],
+      )
+      const marked = await store.db
+        .selectFrom('subjects')
+        .select('subjectId')
+        .where('needsNewKey', '=', 1)
+        .execute()
+      assertSameValues(marked, [{ subjectId: 's-1' }])
+      interruptedAt = 0
+      batches.length = 0
+      await remove('s-2')
+      assertSameValues([batches, await counts()], [[], [3, 2]], 'one batch stays')
+      await remove('s-1')
+      assertSameValues(
+        [batches, await counts()],
+        [
+          [2, 1],
+          [0, 2],
+        ],
+      )
+    },
 }
