@@ -107,7 +107,8 @@ export async function deleteProject(options: Deletion): Promise<bigint> {
     await removeDeletedWebhooks(store)
     await removeCrops(store, projectId)
     await nearMisses.removeEndedData(store, options.clock())
-    const returnedMicros = await store.runExclusive((change) => endProject(change, options))
+    const end = (change: ExclusiveTransaction) => endProject(change, options)
+    const returnedMicros = await store.runExclusive(end, options.project.accountId)
     if (returnedMicros !== undefined) return returnedMicros
     if (performance.now() > endMs) throw new HttpError(409, callsStillRun)
     await delay(pollMs)

@@ -45,9 +45,14 @@ export type Store = {
   readonly write: <T>(job: (tx: Tx) => Promise<T> | T) => Promise<T>
   /**
    * Runs a transaction that may await other work and use both kysely's queries and a job's
-   * statements. All calls wait for it, so it is for operators' changes, not for calls.
+   * statements. On SQLite all calls wait for it, so it is for operators' changes, not for calls.
+   *
+   * @param accountId the changed account: others can change meanwhile on PostgreSQL. Without it, none.
    */
-  readonly runExclusive: <T>(job: (change: ExclusiveTransaction) => Promise<T>) => Promise<T>
+  readonly runExclusive: <T>(
+    job: (change: ExclusiveTransaction) => Promise<T>,
+    accountId?: string,
+  ) => Promise<T>
   /** Reads one snapshot of what is committed, without waiting for writers. */
   readonly read: <T>(job: (tx: ReadTx) => Promise<T> | T) => Promise<T>
   /**

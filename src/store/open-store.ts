@@ -47,10 +47,11 @@ function traceStore(store: Store): Store {
       withFewRows(write, () =>
         withSpan('database.write', () => write(bindJobToCall(job)), jobAttributes(job)),
       ),
-    runExclusive: (job) =>
-      withFewRows(write, () =>
-        withSpan('database.change', () => runExclusive(bindToCall(job)), jobAttributes(job)),
-      ),
+    runExclusive: (job, accountId) =>
+      withFewRows(write, () => {
+        const change = () => runExclusive(bindToCall(job), accountId)
+        return withSpan('database.change', change, jobAttributes(job))
+      }),
     read: (job) => withSpan('database.read', () => read(bindToCall(job)), jobAttributes(job)),
   }
 }

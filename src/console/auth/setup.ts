@@ -52,31 +52,33 @@ export const setUp = defineWrite('/setup', {
   auditAction: 'session.setUp',
   body: z.strictObject({ token: z.string().trim().max(64), name: name.optional(), password }),
   response: session,
-  prepare: async ({ body, services, request }) => {
+  prepare: async ({ body, services, request, identity }) => {
     requireSecureTransport(request)
     const { clientIp } = request
-    const userName = await services.store
+    const invited = await services.store
       .read(async (tx) => {
         const { userId } = await requireSetupLink(tx, body.token, services)
-        const invited = userId === null ? undefined : await storedUsers.findUser(tx, userId)
-        return invited?.name ?? body.name ?? ''
+        return userId === null ? undefined : storedUsers.findUser(tx, userId)
       })
       .catch(async (error: unknown) => {
         await services.authThrottle.recordFailure(clientIp)
         throw error
       })
+    const { name: userName, accountId } = invited ?? { ...identity, name: body.name ?? '' }
     await requireStrongPassword(body.password, { userName, path: 'body.password' })
-    return services.passwordHasher.hash(body.password, { clientIp, isKnownAddress: true })
+    const source = { clientIp, isKnownAddress: true }
+    return { password: await services.passwordHasher.hash(body.password, source), accountId }
   },
+  accountOf: ({ accountId }) => accountId,
   handle: async (call, { tx }) => {
-    const { body, services, prepared: passwordHash } = call
+    const { body, services, prepared } = call
     const { userId, creatorName } = await requireSetupLink(tx, body.token, services)
     await storedUsers.removeInviteLink(tx, userId)
     const user =
       userId === null ? await findOrCreateOwner(tx, call) : await storedUsers.findUser(tx, userId)
     if (!user) throw new Error('the user of a setup link does not exist')
     requireEnabled(user)
-    await storedUsers.updateUser(tx, user.userId, { password: passwordHash })
+    await storedUsers.updateUser(tx, user.userId, { password: prepared.password })
     await endUserAccess(tx, user.userId)
     // A person who lost the authenticator app regains access with a link.
     await removeSecondFactor(tx, user.userId)
@@ -104,20 +106,12 @@ async function findOrCreateOwner(
 ): Promise<storedUsers.ConsoleUser> {
   const { name } = body
   if (name === undefined) throw invalidField('body.name', 'is required for an owner')
+  const owner = { name, role: 'owner', accountId: identity.accountId } as const
   const existing = await storedUsers.findUserByName(tx, name)
-  if (existing && existing.accountId !== identity.accountId) {
-    const rule = 'must be another name: a user of another account has this name'
-    throw invalidField('body.name', rule, 409)
-  }
-  if (existing) {
-    await storedUsers.updateUser(tx, existing.userId, { role: 'owner' })
-    return { ...existing, role: 'owner' }
-  }
-  return addUserWithoutPassword(
-    tx,
-    { name, role: 'owner', accountId: identity.accountId },
-    services.clock(),
-  )
+  if (existing?.accountId !== owner.accountId)
+    return addUserWithoutPassword(tx, owner, services.clock())
+  await storedUsers.updateUser(tx, existing.userId, { role: 'owner' })
+  return { ...existing, role: 'owner' }
 }
 
 /** @throws HttpError 409 if the user is disabled: a link only sets a password. */
@@ -126,13 +120,17 @@ export function requireEnabled({ name, disabledAtUtc }: storedUsers.ConsoleUser)
   throw new HttpError(409, `The user ${name} is disabled. An owner must enable the user first.`)
 }
 
-/** Adds a user who cannot sign in until a setup link sets the password. */
-export function addUserWithoutPassword(
+/**
+ * Adds a user who cannot sign in until a setup link sets the password.
+ *
+ * @throws ValidationError 409 if a user of any account has the name.
+ */
+export async function addUserWithoutPassword(
   tx: Tx,
   user: Pick<storedUsers.ConsoleUser, 'name' | 'role' | 'accountId'>,
   nowMs: number,
 ): Promise<storedUsers.ConsoleUser> {
-  return storedUsers.addUser(tx, {
+  const added = await storedUsers.addUser(tx, {
     ...user,
     userId: newId(),
     password: null,
@@ -140,4 +138,7 @@ export function addUserWithoutPassword(
     lastSeenAtUtc: null,
     disabledAtUtc: null,
   })
+  if (added) return added
+  const rule = 'must be another name: a user of this or of another account has this name'
+  throw invalidField('body.name', rule, 409)
 }

@@ -57,14 +57,11 @@ export const signIn = defineWrite('/sign-in', {
   response: session,
   prepare: async ({ body, identity, services, request }) => {
     requireSecureTransport(request)
-    const check = {
-      ...body,
-      code: body.code ?? null,
-      accountId: identity.accountId,
-      clientIp: request.clientIp,
-    }
+    const { code = null } = body
+    const check = { ...body, code, accountId: identity.accountId, clientIp: request.clientIp }
     return checkPassword({ ...check, auditAction: 'session.signInFailed' }, services)
   },
+  accountOf: ({ accountId }) => accountId,
   handle: async ({ services, request, identity, prepared: checked }, { tx }) => {
     const user = await findUser(tx, checked.userId)
     // The check of a password takes time, in which the user can be disabled or change it.

@@ -168,7 +168,7 @@ async function findOrCreatePlaygroundKey({ body, identity, services }: Playgroun
     const created = key ?? (await findPlaygroundKey(tx, projectId, now))
     if (!created) throw new Error('the new playground key is missing in its own transaction')
     return created
-  })
+  }, identity.accountId)
 }
 
 /** Returns a request with the body only: no cookie, header or query of the browser is passed on. */

@@ -91,6 +91,8 @@ export type WriteRoute<
    * entry is then written even if the user is disabled, demoted or signed out while it runs.
    */
   readonly isDoneByPrepare?: boolean
+  /** The changed account, for routes that are called without a session. */
+  accountOf?(prepared: Prepared): string
   /** Makes the change, in one transaction with its audit entry. */
   handle(
     call: ContextOf<QuerySchema, BodySchema> & { readonly prepared: Prepared },

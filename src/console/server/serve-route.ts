@@ -208,10 +208,7 @@ async function* authorizedRows(route: CsvRoute, call: ConsoleContext) {
 }
 
 function toCsvResponse(path: string, body: unknown): HttpResponse {
-  const file = path
-    .split('/')
-    .at(-1)
-    ?.replaceAll(/[^a-z.-]/gu, '')
+  const file = path.replaceAll(/^.*\/|[^a-z.-]/gu, '')
   const disposition = `attachment; filename="facegate-${file}"`
   const headers = { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': disposition }
   return { status: 200, headers, body }
@@ -236,8 +233,8 @@ function toErrorResponse(error: unknown, requestId: string, { log }: ConsoleServ
 }
 
 /**
- * Runs a write route. The change and its audit entry are committed together or not at all. All writes
- * of the console run one after another, so the authority of the user cannot change within one.
+ * Runs a write route. The change and its audit entry are committed together or not at all. The writes
+ * of an account run one after another, so the authority of the user cannot change within one.
  */
 async function executeWrite(route: WriteRoute, received: ConsoleContext): Promise<HttpResponse> {
   const { store } = received.services
@@ -245,12 +242,13 @@ async function executeWrite(route: WriteRoute, received: ConsoleContext): Promis
     route.prepare && (await store.read((tx) => authorizeAgain(tx, route, received)))
   const prepared = prepareCall && (await route.prepare?.(prepareCall))
   const doneCall = route.isDoneByPrepare ? prepareCall : undefined
+  const accountId = route.accountOf?.(prepared) ?? received.identity.accountId
   const result = await store.runExclusive(async (transaction) => {
     const call = doneCall ?? (await authorizeAgain(transaction.tx, route, received))
     const written = await route.handle({ ...call, prepared }, transaction)
     await addAuditEntry(transaction.tx, toAuditEntry(route, call, written))
     return written
-  })
+  }, accountId)
   await result.afterCommit?.()
   const { headers = {}, response } = result
   return { status: 200, headers, body: route.response.parse(response) ?? { ok: true } }

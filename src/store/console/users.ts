@@ -16,10 +16,12 @@ export function userNameKey(name: string): string {
     .replaceAll(/[\u200C\u200D]/gu, '')
 }
 
-export async function addUser(tx: Tx, user: Omit<ConsoleUser, 'nameKey'>): Promise<ConsoleUser> {
+/** Returns undefined if a user has the name, also one of another account, whose rows are not visible. */
+export async function addUser(tx: Tx, user: Omit<ConsoleUser, 'nameKey'>) {
   const row = { ...user, nameKey: userNameKey(user.name) }
-  await tx.run(tx.build.insertInto('users').values(row))
-  return row
+  const insertion = tx.build.insertInto('users').values(row).returningAll()
+  const added = await tx.run(insertion.onConflict((conflict) => conflict.doNothing()))
+  return added[0]
 }
 
 export async function updateUser(tx: Tx, userId: string, change: Updateable<UserRow>) {

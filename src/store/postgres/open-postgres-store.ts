@@ -51,8 +51,7 @@ export async function openPostgresStore(
   if (isServer) opened.use(await scheduleLogPartitions(pool, log))
   const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race' }
   const runBatched = createBatcher(pool)
-  const write: Store['write'] = (job) =>
-    transact(pool, writeOptions, (transaction) => job(postgresTx(transaction)))
+  const write: Store['write'] = (job) => transact(pool, writeOptions, (on) => job(postgresTx(on)))
   const resources = opened.move()
   return {
     isShared: true,
@@ -63,10 +62,11 @@ export async function openPostgresStore(
     connectionCounts: pool.counts,
     db: databaseOnPool(pool),
     write,
-    runExclusive: (job) =>
+    runExclusive: (job, accountId) =>
       transact(pool, { access: 'write' }, async (transaction) => {
         const tx = postgresTx(transaction)
-        await tx.lock('change', 'exclusive')
+        if (accountId !== undefined) await tx.lock(`change:${accountId}`, 'exclusive')
+        await tx.lock('change', accountId === undefined ? 'exclusive' : 'shared')
         return job({ db: databaseOnTransaction(transaction), tx })
       }),
     read: (job) =>

@@ -143,7 +143,10 @@ test('An owner link changes no user of another account, even if the name is the 
   const refused = await colleague.send('POST', '/setup', taken)
   assert.equal(refused.status, 409)
   assert.deepEqual(refused.body.problems, [
-    { path: 'body.name', message: 'must be another name: a user of another account has this name' },
+    {
+      path: 'body.name',
+      message: 'must be another name: a user of this or of another account has this name',
+    },
   ])
   assert.equal((await anna.get('/session')).body.user.role, 'viewer')
   assertOk(await colleague.send('POST', '/setup', { ...taken, name: 'Anna Smith' }))

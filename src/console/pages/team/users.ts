@@ -69,12 +69,6 @@ export const inviteUser = defineWrite('/users', {
   response: invitation,
   handle: async (call, { tx }) => {
     const { body, identity, services } = call
-    if (await storedUsers.findUserByName(tx, body.name))
-      throw invalidField(
-        'body.name',
-        'must be another name: a user with this name already exists',
-        409,
-      )
     const nowMs = services.clock()
     const { accountId } = identity
     const invited = await addUserWithoutPassword(tx, { ...body, accountId }, nowMs)
