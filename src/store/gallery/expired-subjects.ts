@@ -25,17 +25,17 @@ export function selectExpiredIds(build: Database, { galleryId, nowUtc }: ExpiryF
 export const isUnexpired = (nowUtc: string) =>
   sql<boolean>`coalesce(subjects."expiresAtUtc" > ${nowUtc}, true)`
 
-/** Each call counts at most this number of expired subjects: many can expire at the same time. */
+/** The faces of at most this number of expired subjects are counted: many can expire at one time. */
 export const countedExpiredMax = 1000
 
-/** Returns the numbers of a gallery's subjects and faces without the expired ones that it counts. */
+/** Returns the numbers of a gallery's unexpired subjects and, up to this limit, of their faces. */
 export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter) {
-  const { build } = tx
-  const expired = selectExpiredIds(build, filter).limit(countedExpiredMax)
+  const all = selectExpiredIds(tx.build, filter)
+  const expired = all.limit(countedExpiredMax)
   const count = sql<number>`count(*)`
-  const subjects = build.selectFrom(expired.as('ids')).select(count.as('count'))
-  const faces = build.selectFrom('faces').select(count.as('count'))
-  const query = build
+  const subjects = tx.build.selectFrom(all.as('ids')).select(count.as('count'))
+  const faces = tx.build.selectFrom('faces').select(count.as('count'))
+  const query = tx.build
     .selectFrom('galleries')
     .select([
       sql<number>`"subjectCount" - ${subjects}`.as('subjectCount'),
