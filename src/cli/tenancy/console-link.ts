@@ -28,11 +28,17 @@ export async function createLink({ account, user, json }: LinkValues): Promise<v
   print({ link }, json, () => link)
 }
 
-/** The link for an owner of the oldest account, whose name is entered on the page. */
-export function createOwnerLink(store: Store, accountId: string): Promise<string> {
+/** The link for an owner of the account: for this one, or for the one whose name is entered on the page. */
+export function createOwnerLink(
+  store: Store,
+  accountId: string,
+  user?: ConsoleUser,
+): Promise<string> {
+  if (user) requireEnabled(user)
+  const { userId = null, name } = user ?? {}
   return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
-    const result = setupLinkPath(await createSetupLink(tx, null, nowMs))
-    return { result, accountId, target: 'owner' }
+    const result = setupLinkPath(await createSetupLink(tx, userId, nowMs), name)
+    return { result, accountId, target: userId ?? 'owner', ...(user && { detail: { name } }) }
   })
 }
 
@@ -42,7 +48,7 @@ async function createUserLink(store: Store, accountId: string, userName: string)
     throw new UsageError('--user must be a text of 1 to 128 characters without control characters')
   const existing = await store.read((tx) => findUserByName(tx, parsed.data))
   if (existing?.accountId === accountId && existing.role === 'owner')
-    return createPasswordLink(store, existing)
+    return createOwnerLink(store, accountId, existing)
   return auditedChange(store, 'user.invite', async ({ tx, nowMs }) => {
     if (await findUserByName(tx, parsed.data))
       throw new Error(`a user with the name ${parsed.data} already exists; choose another name`)
@@ -50,15 +56,5 @@ async function createUserLink(store: Store, accountId: string, userName: string)
     const { userId, name } = await addUserWithoutPassword(tx, user, nowMs)
     const result = setupLinkPath(await createSetupLink(tx, userId, nowMs), name)
     return { result, accountId, target: userId, detail: { name, role: user.role } }
-  })
-}
-
-/** The link for an owner of the account who lost the password. */
-function createPasswordLink(store: Store, user: ConsoleUser): Promise<string> {
-  requireEnabled(user)
-  const { accountId, userId, name } = user
-  return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {
-    const result = setupLinkPath(await createSetupLink(tx, userId, nowMs), name)
-    return { result, accountId, target: userId, detail: { name } }
   })
 }
