@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Store, Tx } from '../../src/store/database.ts'
+import { turnMsMax } from '../../src/store/sqlite/writer.ts'
 import { listAccounts } from '../../src/store/tenancy/projects.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
 import { openTestStore } from '../support/database/engine.ts'
@@ -45,3 +46,33 @@ for (const [title, names] of [
     await store.close()
     await rm(dataDir, { recursive: true })
   })
+
+test('A job that waits for a long one runs in a later turn of the event loop, in the order of the calls', async () => {
+  const dataDir = await createDataFolder()
+  const store = await openTestStore(dataDir)
+  let turn = 0
+  const countTurns = (): void => {
+    turn += 1
+    timer = setImmediate(countTurns)
+  }
+  let timer = setImmediate(countTurns)
+  const names = ['first', 'second', 'third']
+  const runs = await Promise.all(
+    names.map((name) =>
+      store.write(async (tx) => {
+        await addAccount(tx, name)
+        const endMs = performance.now() + 2 * turnMsMax
+        while (performance.now() < endMs);
+        return { name, turn }
+      }),
+    ),
+  )
+  clearImmediate(timer)
+  assert.equal(new Set(runs.map((run) => run.turn)).size, names.length)
+  assert.deepEqual(
+    runs.toSorted((a, b) => a.turn - b.turn).map(({ name }) => name),
+    names,
+  )
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})

@@ -22,7 +22,7 @@ import { createPrivateFile, databaseFile } from './database-files.ts'
 import { createKeyReader } from './key-reader.ts'
 import { requireNotMigrated } from './migration-marker.ts'
 import { sqliteReadTx } from './tx.ts'
-import { throwUnavailable } from './writer.ts'
+import { throwUnavailable, turnMsMax } from './writer.ts'
 
 /**
  * Opens the database of a data folder and migrates it to the current schema.
@@ -143,9 +143,6 @@ async function migrateSchema(db: Kysely<Schema>, connection: DatabaseSync): Prom
     throw error
   }
 }
-
-/** Reads that began this long ago leave the event loop free before the next one. */
-const turnMsMax = 10
 
 /** The wait for the reads of other processes and for the transaction of a call, which take as long. */
 const checkpointRetryMs = 5

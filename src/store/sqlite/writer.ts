@@ -27,6 +27,8 @@ type Settle = {
 type QueuedWrite = Settle & { readonly run: (tx: Tx) => unknown }
 type QueuedCall = Settle & { readonly job: CallJob }
 type Queue = { readonly writes: QueuedWrite[]; readonly calls: QueuedCall[] }
+const emptyQueue = (): Queue => ({ writes: [], calls: [] })
+type Postpone = (writes: readonly QueuedWrite[]) => void
 
 /** The calls that are admitted and settled by one commit are one batch. */
 export type Writer = Pick<Store, 'write' | 'admitCall' | 'settleCall'>
@@ -34,8 +36,11 @@ export type Writer = Pick<Store, 'write' | 'admitCall' | 'settleCall'>
 /** More jobs than the permitted connections can send; further calls fail with 503. */
 const queuedWritesMax = 20_000
 
+/** Jobs or reads that began this long ago leave the event loop free before the next one. */
+export const turnMsMax = 10
+
 /**
- * Returns a writer with group commit: all jobs that arrive in one turn of the event loop share a
+ * Returns a writer with group commit: the jobs that arrive in one turn of the event loop share a
  * transaction and one fsync. Jobs that share one have a savepoint each, so that a job that throws rolls
  * back only its own writes. If the commit fails, no job is written and all of them reject with 503.
  */
@@ -49,6 +54,10 @@ export function createWriter(options: WriterOptions): Writer {
     add({ resolve: done.resolve, reject: done.reject })
     if (count === 0) setImmediate(flush)
     return done.promise
+  }
+  const postpone: Postpone = (writes) => {
+    if (writes.length > 0 && waiting.writes.length + waiting.calls.length === 0) setImmediate(flush)
+    waiting.writes.unshift(...writes)
   }
   const runCall = (job: CallJob): Promise<unknown> =>
     enqueue(({ resolve, reject }) => waiting.calls.push({ job, resolve, reject }))
@@ -74,7 +83,7 @@ export function createWriter(options: WriterOptions): Writer {
       .connection()
       .execute(async () => {
         jobs = take()
-        await commit(jobs, options)
+        await commit(jobs, options, postpone)
       })
       .catch((cause: unknown) => {
         const error = databaseUnavailable(cause, failureOf(cause))
@@ -82,10 +91,6 @@ export function createWriter(options: WriterOptions): Writer {
         for (const { reject } of [...writes, ...calls]) reject(error)
       })
   }
-}
-
-function emptyQueue(): Queue {
-  return { writes: [], calls: [] }
 }
 
 /**
@@ -99,8 +104,8 @@ function emptyQueue(): Queue {
  *
  * @throws Error if nothing was committed, or the disk failed.
  */
-async function commit(queue: Queue, options: WriterOptions): Promise<void> {
-  const { writes, results } = await commitJobs(queue, options)
+async function commit(queue: Queue, options: WriterOptions, postpone: Postpone): Promise<void> {
+  const { writes, results } = await commitJobs(queue, options, postpone)
   const isAwaited = writes.length > 0 || queue.calls.some(({ job }) => job.kind === 'settle')
   if (isAwaited) {
     settleCalls('admit', queue.calls, results)
@@ -110,14 +115,18 @@ async function commit(queue: Queue, options: WriterOptions): Promise<void> {
   for (const settle of writes) settle()
 }
 
-async function commitJobs({ writes, calls }: Queue, options: WriterOptions) {
+async function commitJobs({ writes, calls }: Queue, options: WriterOptions, postpone: Postpone) {
   const { pending, callBatch, transaction } = options
   const committed: (() => void)[] = []
   try {
     transaction.begin()
+    const endMs = performance.now() + turnMsMax
     const results = calls.length > 0 ? callBatch.run(calls.map(({ job }) => job)) : []
     const isOnly = writes.length + calls.length === 1
-    for (const job of writes) committed.push(await runJob(job, isOnly, options))
+    for (const [index, job] of writes.entries()) {
+      committed.push(await runJob(job, isOnly, options))
+      if (performance.now() > endMs) postpone(writes.splice(index + 1))
+    }
     pending.flush()
     transaction.commit()
     return {
