@@ -12,10 +12,10 @@ import { renameGroupInFilters } from '../store/webhooks/events.ts'
 import type { Tx } from '../store/database.ts'
 
 /**
- * The most subjects of a group to rename: their faces are marked in one transaction, which takes 10 µs
+ * The most subjects of a group to rename: their faces are marked in one transaction, which takes 16 µs
  * per subject. With SQLite, all other calls wait for it.
  */
-export const renamedSubjectsMax = 5000
+export const renamedSubjectsMax = 2500
 
 /**
  * Renames a group of a gallery, also in the filters of webhooks and in the merges that can be undone.
