@@ -29,7 +29,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> | null {
 }
 
 /** The most rows of one request, and the most characters of its rows: requests are limited to 64 KiB. */
-export const chunkRowsMax = 100
+export const chunkRowsMax = 25
 export const chunkCharsMax = 16 * 1024
 
 /** Divides rows into requests. */

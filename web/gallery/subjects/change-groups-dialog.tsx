@@ -15,7 +15,7 @@ type Props = {
 
 type ChangeItem = SubjectGroupChanges['items'][number]
 
-const chunkMax = 100
+const chunkMax = 25
 
 /** Adds subjects to groups and removes them from groups. */
 export function ChangeGroupsDialog({ projectId, subjects, onClose }: Props) {

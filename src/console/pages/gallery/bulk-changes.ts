@@ -12,8 +12,8 @@ import { lockGallery } from '../../../store/gallery/galleries.ts'
 import { type ConsoleContext, defineWrite } from '../../server/console-route.ts'
 import { id, invalidField, requireProject } from '../../server/input.ts'
 
-/** The most subjects of one request that changes groups, and of one import request. */
-export const subjectChangesMax = 100
+/** The most subjects of one request that changes groups or imports rows: up to 2 ms for each. */
+export const subjectChangesMax = 25
 /** The most subjects that one request deletes: calls wait for its transaction. */
 export const subjectDeletionsMax = 20
 /** The most subjects of one query. Their ids must fit into the address of the request. */
