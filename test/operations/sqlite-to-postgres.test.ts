@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { rm } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { openStore } from '../../src/store/open-store.ts'
+import { runCli } from '../support/cli/run-cli.ts'
 import { createConsoleClient } from '../support/console/test-console.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
@@ -153,6 +154,29 @@ test('No server starts on a migrated database until its marker is deleted', { sk
   assert.equal(running.code, 1)
   assert.match(running.err, new RegExp(`process ${process.pid} .* stop it first`, 'u'))
 })
+
+test(
+  'After a rotation on PostgreSQL, only a copy of the former master key opens the old database',
+  {
+    skip,
+  },
+  async () => {
+    await using setup = await createSetup()
+    const { dataDir, url } = setup
+    assert.equal((await runMigration(dataDir, url)).code, 0)
+    const copy = path.join(dataDir, 'former.key')
+    await copyFile(path.join(dataDir, 'master.key'), copy)
+    const settings = { DATA_DIR: dataDir, DATABASE_URL: url }
+    const rotated = await runCli(['key', 'rotate-master'], settings)
+    assert.equal(rotated.code, 0, rotated.err)
+    await rm(path.join(dataDir, 'moved-to'))
+    const start = (environment: Readonly<Record<string, string>>) =>
+      startGallery({ dataDir, key: installation.key, environment })
+    await assert.rejects(start({ DATABASE_URL: '' }), /the master key .* is not in .*master\.key/u)
+    await using gallery = await start({ DATABASE_URL: '', MASTER_KEY_FILE: copy })
+    assert.equal((await gallery.value('svc.identify', imageParams('Ada'))).matched, true)
+  },
+)
 
 test('A migration that was killed continues after its last batch', { skip }, async () => {
   await using setup = await createSetup(await createMigratedDatabase())
