@@ -48,12 +48,12 @@ after(async () => {
 type Settings = Readonly<Record<string, string>>
 
 /** Runs a command with the settings of the running service. */
-async function run(line: string, settings: Settings = {}) {
+async function run(line: string, settings: Settings = {}, format: readonly string[] = ['--json']) {
   const { dataDir } = facegate
   const { hostname: HOST, port: PORT } = new URL(facegate.url)
   const own = { DATA_DIR: dataDir, HOST, PORT, PUBLIC_URL: '', MASTER_KEY_FILE: '', MODELS_DIR: '' }
   const database = await databaseSettings(settings['DATA_DIR'] ?? dataDir, {})
-  return runCli([...line.split(' '), '--json'], { ...own, ...database, ...settings })
+  return runCli([...line.split(' '), ...format], { ...own, ...database, ...settings })
 }
 
 type FoundProblem = { check: string; severity: string; problem: string; remedy: string }
@@ -141,6 +141,12 @@ test('doctor reports only a missing backup and the place of the master key of a 
   }
   await add('database.backup', 3)
   assert.deepEqual(await checksOf(settings), [])
+  // A migrated PostgreSQL contains such entries of the former SQLite file.
+  const { lastBackupMs } = JSON.parse((await run('status', settings)).out).database
+  assert.equal(typeof lastBackupMs, isOnPostgres() ? 'object' : 'number')
+  const text = await run('status', settings, [])
+  const printed = isOnPostgres() ? 'by the tools of PostgreSQL' : String.raw`\d{4}-\d\d-\d\dT\S+Z`
+  assert.match(text.out, new RegExp(`^backup +${printed}$`, 'mu'))
 })
 
 test('doctor finds a missing, foreign or readable master key', async () => {

@@ -99,7 +99,8 @@ async function readDatabase(store: Store) {
       alerts.push(...(await findAlerts(tx, { accountId, projects, nowMs })))
       const findLastMs = async (auditAction: string) =>
         (await findAuditEntries(tx, { accountId, auditAction, limit: 1 }))[0]?.atMs ?? null
-      lastBackupMs ??= await findLastMs('database.backup')
+      // PostgreSQL has its own tools for backups. A migrated entry is of the former SQLite file.
+      if (info.kind === 'sqlite') lastBackupMs ??= await findLastMs('database.backup')
       lastRotationMs ??= await findLastMs('masterKey.rotate')
     }
     return { ...info, rows: await countRows(tx), nowMs, lastBackupMs, lastRotationMs, alerts }
@@ -120,7 +121,6 @@ function findDatabaseProblems(
 
 function findBackupFault(database: Awaited<ReturnType<typeof readDatabase>>): string | undefined {
   const { kind, lastBackupMs, lastRotationMs, nowMs } = database
-  // PostgreSQL has its own tools for backups.
   if (kind !== 'sqlite') return undefined
   if (lastBackupMs === null) return 'there was no facegate backup'
   if (lastRotationMs !== null && lastRotationMs > lastBackupMs)
