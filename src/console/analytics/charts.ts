@@ -160,13 +160,12 @@ function sumOf(amounts: readonly bigint[]): bigint {
 /** Returns the name and the position of a series by its id. Actions and codes need no other name. */
 async function readNames(tx: ReadTx, accountId: string) {
   const projects = await findProjectNames(tx, accountId)
-  const names = new Map([
-    ...projects.map(({ projectId, name }) => [projectId, name] as const),
-    ...(await keyNames(tx, accountId)),
-  ])
+  const projectNames = new Map(projects.map(({ projectId, name }) => [projectId, name]))
+  const keys = await keyNames(tx, accountId)
+  const names = new Map([...projectNames, ...keys])
   const kinds = [
-    projects.map(({ projectId }) => projectId),
-    [...names.keys()].slice(projects.length),
+    [...projectNames.keys()],
+    [...keys.keys()],
     allActions.map(({ name }) => name),
     ['OK', ...Object.keys(errorTable)],
     callOutcomes,

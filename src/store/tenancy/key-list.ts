@@ -95,7 +95,7 @@ function stateIs(state: keys.KeyState, nowUtc: string) {
 }
 
 /**
- * Returns the names of keys by their ids, including playground keys.
+ * Returns the names of keys by their ids, including playground keys, the oldest first.
  *
  * @param accountId the only account; without it, all.
  * @param keyIds only these keys; by default all.
@@ -109,7 +109,8 @@ export async function keyNames(tx: ReadTx, accountId?: string, keyIds?: readonly
   const account = keyIds ? dialectOf(tx.build).withoutIndex('accountId') : sql.ref('accountId')
   if (accountId !== undefined) query = query.where(account, '=', accountId)
   if (keyIds) query = query.where('keyId', 'in', keyIds)
-  return new Map((await tx.run(query)).map(({ keyId, name }) => [keyId, name]))
+  const rows = await tx.run(query.orderBy('keys.createdAtUtc').orderBy('keyId'))
+  return new Map(rows.map(({ keyId, name }) => [keyId, name]))
 }
 
 /** Finds the key of a project's playground; undefined before the playground's first call. */

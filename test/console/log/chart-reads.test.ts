@@ -142,3 +142,39 @@ test('A damaged latency histogram does not make a chart fail', onSqlite, async (
   const fromUtc = new Date(Date.now() - 250 * dayMs).toISOString()
   assertOk(await owner.get(`/analytics/latency?fromUtc=${fromUtc}`))
 })
+
+test('The position of a key among the series follows its age, also after a rename', async () => {
+  const { gallery, projectId, owner } = testConsole
+  const send = async (method: string, path: string, body: object) =>
+    assertOk(await owner.send(method, path, body)).body
+  const second = await send('POST', '/projects', { name: 'second', galleryMode: 'isolated' })
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    for (const ofProject of [second.projectId, projectId]) {
+      const key = { projectId: ofProject, name, permissions: ['svc.detect'] }
+      const { keyId } = await send('POST', '/keys', key)
+      await fillCalls(gallery.database.store, { projectId: ofProject, keyId, count: 1 })
+    }
+  const listed: readonly { readonly keyId: string }[] = assertOk(await owner.get('/keys')).body
+    .items
+  const oldestFirst = listed.map(({ keyId }) => keyId).toReversed()
+  const readOrder = async (): Promise<readonly string[]> => {
+    const { series } = assertOk(
+      await owner.get('/analytics/calls?by=key&period=24h&action=svc.detect'),
+    ).body
+    const orders = new Map<string, number>(
+      series.map(({ id, order }: { id: string; order: number }) => [id, order]),
+    )
+    const position = (keyId: string): number => orders.get(keyId) ?? 0
+    return oldestFirst
+      .filter((keyId) => orders.has(keyId))
+      .toSorted((a, b) => position(a) - position(b))
+  }
+  const order = await readOrder()
+  assert.ok(order.length >= 12)
+  assert.deepEqual(
+    order,
+    oldestFirst.filter((keyId) => order.includes(keyId)),
+  )
+  for (const name of ['renamed', 'a']) await send('PATCH', `/keys/${order[0]}`, { name })
+  assert.deepEqual(await readOrder(), order)
+})
