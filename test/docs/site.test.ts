@@ -57,6 +57,13 @@ test('HTML markup in a page is escaped', () => {
   assert.ok(!/<(?:script|b|i)>/u.test(html), html)
 })
 
+test('Code spans of the command line are shown as they are typed', async () => {
+  const file = 'docs/reference/cli.md'
+  const text = await read(file)
+  assert.ok(text.includes('`source <(facegate completion bash)`'))
+  assert.ok(renderHtml(file, text).includes('<code>source &lt;(facegate completion bash)</code>'))
+})
+
 /** Returns broken links as `file: link`. Links to source files must lead to an existing file. */
 function brokenLinks(outlines: ReadonlyMap<string, PageOutline>): string[] {
   return [...outlines].flatMap(([file, { links }]) =>

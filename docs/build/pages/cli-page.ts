@@ -62,7 +62,7 @@ function sections(command: CliCommand, path: readonly string[]): string[] {
     `${capitalize(summary)}.`,
     command.commands.length > 0 ? '' : codeBlock(formatUsage(command, path)),
     lines.length > 0 ? table(lines) : '',
-    ...description.split('\n').map(escapeAngles),
+    ...description.split('\n').map(toMarkdown),
     examples.length > 0 ? `Examples:\n\n${codeBlock(examples.join('\n'))}` : '',
   ]
   return [
@@ -74,7 +74,7 @@ function sections(command: CliCommand, path: readonly string[]): string[] {
 function table(lines: readonly HelpLine[]): string {
   return markdownTable(
     ['Option', 'Meaning'],
-    lines.map(([name, text]) => [`\`${name}\``, escapeAngles(text)]),
+    lines.map(([name, text]) => [`\`${name}\``, toMarkdown(text)]),
   )
 }
 
@@ -82,11 +82,12 @@ function codeBlock(text: string): string {
   return `\`\`\`text\n${text.replaceAll(/^ {2}/gmu, '')}\n\`\`\``
 }
 
-/** Markdown would read \`<file>\` as an element of HTML. */
-function escapeAngles(text: string): string {
-  return text
-    .replaceAll('<', '&lt;')
-    .replaceAll(/(?<=\s|^)--?[a-z][a-z-]*/gu, (option) => `\`${option}\``)
+/** Escapes `<`, which would begin an element of HTML, and formats options as code, except in code spans. */
+function toMarkdown(text: string): string {
+  return text.replaceAll(/`[^`]*`|<|(?<=\s|^)--?[a-z][a-z-]*/gu, (part) => {
+    if (part === '<') return '&lt;'
+    return part.startsWith('`') ? part : `\`${part}\``
+  })
 }
 
 function capitalize(text: string): string {
