@@ -4,7 +4,6 @@ import {
   countGroup,
   hasGroup,
   renameGroupOfSubjects,
-  type GroupCount,
   type GroupRenaming,
 } from '../store/gallery/groups.ts'
 import { renameGroupInMerges } from '../store/gallery/duplicates/subject-merges.ts'
@@ -25,11 +24,7 @@ export const renamedSubjectsMax = 2500
  * @throws ActionError GROUP_NOT_FOUND; INVALID_REQUEST if the new name is in use, because two united
  *   groups cannot be separated, or the group is too large.
  */
-export async function renameGroup(
-  tx: Tx,
-  renaming: GroupRenaming,
-  nowUtc: string,
-): Promise<GroupCount> {
+export async function renameGroup(tx: Tx, renaming: GroupRenaming, nowUtc: string) {
   const { galleryId, name, newName } = renaming
   const subjectCount = await countGroup(tx, galleryId, { name })
   if (subjectCount === 0)

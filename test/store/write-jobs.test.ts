@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
+import { runAsAccount } from '../../src/lib/account-context.ts'
 import type { Store, Tx } from '../../src/store/database.ts'
 import { turnMsMax } from '../../src/store/sqlite/writer.ts'
 import { listAccounts } from '../../src/store/tenancy/projects.ts'
@@ -73,6 +74,18 @@ test('A job that waits for a long one runs in a later turn of the event loop, in
     runs.toSorted((a, b) => a.turn - b.turn).map(({ name }) => name),
     names,
   )
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})
+
+test('A job of another account does not wait for all jobs of a busy one', async () => {
+  const dataDir = await createDataFolder()
+  const store = await openTestStore(dataDir)
+  const order: string[] = []
+  const run = (accountId: string) =>
+    runAsAccount(accountId, () => store.write(() => order.push(accountId)))
+  await Promise.all(['busy', 'busy', 'busy', 'other', 'other'].map(run))
+  assert.deepEqual(order, ['busy', 'other', 'busy', 'other', 'busy'])
   await store.close()
   await rm(dataDir, { recursive: true })
 })

@@ -29,11 +29,7 @@ export async function createLink({ account, user, json }: LinkValues): Promise<v
 }
 
 /** The link for an owner of the account: for this one, or for the one whose name is entered on the page. */
-export function createOwnerLink(
-  store: Store,
-  accountId: string,
-  user?: ConsoleUser,
-): Promise<string> {
+export function createOwnerLink(store: Store, accountId: string, user?: ConsoleUser) {
   if (user) requireEnabled(user)
   const { userId = null, name } = user ?? {}
   return auditedChange(store, 'session.createSetupLink', async ({ tx, nowMs }) => {

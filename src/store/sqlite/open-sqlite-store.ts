@@ -152,10 +152,7 @@ const checkpointRetryMs = 5
  *
  * @returns false if a read of another process prevents it for `busyTimeoutMs`.
  */
-async function emptyLog(
-  connection: DatabaseSync,
-  queueRead: ReturnType<typeof createReadQueue>,
-): Promise<boolean> {
+async function emptyLog(connection: DatabaseSync, queueRead: ReturnType<typeof createReadQueue>) {
   const endMs = performance.now() + busyTimeoutMs
   while (!(await queueRead(() => !connection.isTransaction && truncateWal(connection)))) {
     if (performance.now() > endMs) return false

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { findScopedAccount } from '../../lib/account-context.ts'
 import { databaseUnavailable } from '../../lib/database-unavailable.ts'
 import { unavailable } from '../../lib/errors.ts'
 import type { Store, Tx } from '../database.ts'
@@ -24,7 +25,10 @@ type Settle = {
   readonly reject: (error: unknown) => void
 }
 
-type QueuedWrite = Settle & { readonly run: (tx: Tx) => unknown }
+type QueuedWrite = Settle & {
+  readonly run: (tx: Tx) => unknown
+  readonly accountId: string | undefined
+}
 type QueuedCall = Settle & { readonly job: CallJob }
 type Queue = { readonly writes: QueuedWrite[]; readonly calls: QueuedCall[] }
 const emptyQueue = (): Queue => ({ writes: [], calls: [] })
@@ -64,9 +68,9 @@ export function createWriter(options: WriterOptions): Writer {
   // The jobs of one queue have different result types, so `resolve` takes an unknown value.
   return {
     write: (run) =>
-      enqueue((settle) => waiting.writes.push({ run, ...settle })) as Promise<
-        Awaited<ReturnType<typeof run>>
-      >,
+      enqueue((settle) =>
+        waiting.writes.push({ run, accountId: findScopedAccount(), ...settle }),
+      ) as Promise<Awaited<ReturnType<typeof run>>>,
     admitCall: (input) => runCall({ kind: 'admit', input }) as Promise<AdmittedTerms | undefined>,
     settleCall: (input) => runCall({ kind: 'settle', input }) as Promise<boolean>,
   }
@@ -75,9 +79,9 @@ export function createWriter(options: WriterOptions): Writer {
   function flush(): void {
     let jobs = emptyQueue()
     const take = (): Queue => {
-      const taken = waiting
+      const { writes, calls } = waiting
       waiting = emptyQueue()
-      return taken
+      return { writes: inTurns(writes), calls }
     }
     options.db
       .connection()
@@ -91,6 +95,13 @@ export function createWriter(options: WriterOptions): Writer {
         for (const { reject } of [...writes, ...calls]) reject(error)
       })
   }
+}
+
+/** Orders writes so that accounts take turns. Those of one account stay in their order. */
+function inTurns(writes: readonly QueuedWrite[]): QueuedWrite[] {
+  const lists = [...Map.groupBy(writes, ({ accountId }) => accountId).values()]
+  const ranked = lists.flatMap((list) => list.map((write, round) => ({ write, round })))
+  return ranked.toSorted((a, b) => a.round - b.round).map(({ write }) => write)
 }
 
 /**
