@@ -3,11 +3,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { reserve } from '../../../src/billing/ledger.ts'
 import { rotateKeys } from '../../../src/gallery/keys/rotate-keys.ts'
 import { createKey, revokeKey } from '../../../src/store/tenancy/keys.ts'
 import { findProject, updateProject, type Project } from '../../../src/store/tenancy/projects.ts'
 import type { Tx } from '../../../src/store/database.ts'
+import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
 import { assertOk, startConsole } from '../console/test-console.ts'
 import { addPage } from '../bulk/gallery-pages.ts'
 import { addGalleryCalibration } from '../gallery/add-gallery-calibration.ts'
@@ -43,6 +45,17 @@ const oldCallAgesMs = [300, 95, 40].map((days) => days * 86_400_000)
  * @param subjects the number of subjects that are added without calls.
  */
 export async function createInstallation(subjects: number): Promise<TestInstallation> {
+  const installation = await createWithServer(subjects)
+  // A running server would apply and delete it.
+  const database = new DatabaseSync(path.join(installation.dataDir, databaseFile))
+  database
+    .prepare('insert into removals select galleryId, 1, ? from subjects limit 1')
+    .run(randomUUID())
+  database.close()
+  return installation
+}
+
+async function createWithServer(subjects: number): Promise<TestInstallation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'facegate-installation-'))
   const environment = { DATABASE_URL: '', STARTER_CREDIT_MICROS: '1000000000' }
   await using testConsole = await startConsole({ dataDir, environment })
@@ -146,7 +159,7 @@ function personName(index: number): string {
   return `person ${index}`
 }
 
-/** Adds log rows of old months, a call that never ends and a removal that no server has applied. */
+/** Adds log rows of old months and a call that never ends. */
 async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Promise<void> {
   const nowMs = Date.now()
   const call = { keyId, projectId, action: 'svc.detect' }
@@ -162,8 +175,6 @@ async function addUnfinishedCall(tx: Tx, projectId: string, keyId: string): Prom
       isReplay: 0,
       transferId: null,
     })
-  const removal = { galleryId: projectId, sequence: 1, subjectId: randomUUID() }
-  await tx.run(tx.build.insertInto('removals').values(removal))
   assert.ok(await reserve(tx, projectId, 1000n))
   await tx.attempts.insert({
     ...call,
