@@ -12,7 +12,7 @@ export function openMemoryStore(content: Uint8Array): MemoryStore {
   const connection = new DatabaseSync(':memory:')
   connection.deserialize(content)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(connection) })
-  const { writer } = openWriter({
+  const writer = openWriter({
     db,
     connection,
     transaction: {

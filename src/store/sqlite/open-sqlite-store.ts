@@ -55,17 +55,12 @@ export async function openSqliteStoreForMigration(
   const separate = openSqlite(file)
   const readKey = createKeyReader(connection, separate)
   const transaction = createDurableTransaction(connection, file)
-  const { tx, writer } = openWriter({ db, connection, transaction })
+  const writer = openWriter({ db, connection, transaction })
   const { write } = writer
   const queueRead = createReadQueue()
   return {
     db,
     ...writer,
-    runExclusive: (job) =>
-      db
-        .transaction()
-        .execute((transaction) => job({ db: transaction, tx }))
-        .catch(throwUnavailable),
     read: (job) =>
       queueRead(async () => {
         const value = await inSnapshot(reader, () => job(readTx)).catch(throwUnavailable)

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { findScopedAccount } from '../../lib/account-context.ts'
 import { databaseUnavailable } from '../../lib/database-unavailable.ts'
 import { unavailable } from '../../lib/errors.ts'
-import type { Store, Tx } from '../database.ts'
+import type { ExclusiveTransaction, Store, Tx } from '../database.ts'
 import type { AdmittedTerms } from '../gate/admission-rule.ts'
 import type { Database } from '../schema.ts'
 import type { CallBatch, CallJob, CallJobResult } from './calls/call-batch.ts'
@@ -26,7 +26,7 @@ type Settle = {
 }
 
 type QueuedWrite = Settle & {
-  readonly run: (tx: Tx) => unknown
+  readonly run: (change: ExclusiveTransaction) => unknown
   readonly accountId: string | undefined
 }
 type QueuedCall = Settle & { readonly job: CallJob }
@@ -35,7 +35,7 @@ const emptyQueue = (): Queue => ({ writes: [], calls: [] })
 type Postpone = (writes: readonly QueuedWrite[]) => void
 
 /** The calls that are admitted and settled by one commit are one batch. */
-export type Writer = Pick<Store, 'write' | 'admitCall' | 'settleCall'>
+export type Writer = Pick<Store, 'write' | 'runExclusive' | 'admitCall' | 'settleCall'>
 
 /** More jobs than the permitted connections can send; further calls fail with 503. */
 const queuedWritesMax = 20_000
@@ -66,16 +66,18 @@ export function createWriter(options: WriterOptions): Writer {
   const runCall = (job: CallJob): Promise<unknown> =>
     enqueue(({ resolve, reject }) => waiting.calls.push({ job, resolve, reject }))
   // The jobs of one queue have different result types, so `resolve` takes an unknown value.
+  const runWrite = <T>(
+    run: (change: ExclusiveTransaction) => Promise<T> | T,
+    accountId = findScopedAccount(),
+  ) => enqueue((settle) => waiting.writes.push({ run, accountId, ...settle })) as Promise<T>
   return {
-    write: (run) =>
-      enqueue((settle) =>
-        waiting.writes.push({ run, accountId: findScopedAccount(), ...settle }),
-      ) as Promise<Awaited<ReturnType<typeof run>>>,
+    write: (run) => runWrite(({ tx }) => run(tx)),
+    runExclusive: runWrite,
     admitCall: (input) => runCall({ kind: 'admit', input }) as Promise<AdmittedTerms | undefined>,
     settleCall: (input) => runCall({ kind: 'settle', input }) as Promise<boolean>,
   }
 
-  /** Waits until kysely's transactions leave the connection, then runs all jobs. */
+  /** Waits until kysely's queries leave the connection, then runs all jobs. */
   function flush(): void {
     let jobs = emptyQueue()
     const take = (): Queue => {
@@ -85,9 +87,9 @@ export function createWriter(options: WriterOptions): Writer {
     }
     options.db
       .connection()
-      .execute(async () => {
+      .execute(async (db) => {
         jobs = take()
-        await commit(jobs, options, postpone)
+        await commit(jobs, { ...options, db }, postpone)
       })
       .catch((cause: unknown) => {
         const error = databaseUnavailable(cause, failureOf(cause))
@@ -106,8 +108,9 @@ function inTurns(writes: readonly QueuedWrite[]): QueuedWrite[] {
 
 /**
  * Commits the jobs together. They await only this connection, which works synchronously, so no other
- * work runs between BEGIN and COMMIT. While the disk writes the transaction, other requests are read
- * and other jobs arrive, but kysely's transactions and the next commit wait.
+ * work runs between BEGIN and COMMIT, unless an operator's change awaits it. While the disk writes the
+ * transaction, other requests are read and other jobs arrive, but kysely's queries and the next commit
+ * wait.
  *
  * An admitted call continues before its admission is on the disk: its settlement is committed later,
  * and its response waits until both are on the disk. A power failure in between ends the call like a
@@ -172,11 +175,11 @@ function settleCalls(
  * @returns the function that settles the job's promise after the commit.
  */
 async function runJob(job: QueuedWrite, isOnly: boolean, options: WriterOptions) {
-  const { connection, transaction, tx, pending } = options
+  const { db, tx, connection, transaction, pending } = options
   const position = pending.position()
   if (!isOnly) connection.exec('SAVEPOINT job')
   try {
-    const value = await job.run(tx)
+    const value = await job.run({ db, tx })
     if (!isOnly) connection.exec('RELEASE job')
     return () => job.resolve(value)
   } catch (error) {

@@ -9,5 +9,5 @@ export function openWriter(options: Pick<WriterOptions, 'db' | 'connection' | 't
   const pending = createPendingCounts(createHourlyCountStatements(connection))
   const tx = sqliteTx(connection, pending)
   const callBatch = createCallBatch(connection, { pending, isFatal })
-  return { tx, writer: createWriter({ ...options, tx, pending, callBatch }) }
+  return createWriter({ ...options, tx, pending, callBatch })
 }
