@@ -4,7 +4,6 @@ import { ActionError, invalidRequest } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
-import type { DeletionRecord } from '../store/gallery/deletions.ts'
 import { addMerge, packMemberships } from '../store/gallery/duplicates/subject-merges.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceOwners, findSubjectFaces, moveFaces } from '../store/gallery/faces.ts'
@@ -16,12 +15,8 @@ import { markForNewKey } from '../store/gallery/crops.ts'
 import { findSubjectsByIds, updateSubjectRow } from '../store/gallery/subjects.ts'
 import { deleteSubject, formerIdsOf } from './deletion/subject-deletion.ts'
 import type { FaceChangeOptions } from './enrollment.ts'
-import type { SubjectKeys } from './keys/keyring.ts'
 import { type MergedState, encryptForSubject, encryptMerge } from './keys/subject-encryption.ts'
 import { groupsMax } from './subject-update.ts'
-
-/** The deletion record of the subject that ended, and the id to undo the merge with. */
-export type MergeResult = { readonly record: DeletionRecord; readonly mergeId: string }
 
 /** The subject that ends, and the subject that receives its faces. Both are of one gallery. */
 export type MergedSubjects = { readonly source: SubjectRow; readonly target: SubjectRow }
@@ -33,22 +28,20 @@ export type MergedSubjects = { readonly source: SubjectRow; readonly target: Sub
  * ids, name, attributes and expiry. The merge can be undone for 30 days (`undoMerge`). Must be called
  * with the gallery locked in exclusive mode.
  *
- * @returns a deletion record with an `embeddingCount` of 0, because no template was deleted.
+ * @returns the deletion record of the source and the id to undo the merge with. The `embeddingCount` is
+ *   0, because no template was deleted.
  * @throws ActionError TEMPLATE_LIMIT_REACHED or INVALID_REQUEST if the target would have too many
  *   faces or groups.
  */
-export async function mergeSubjects(
-  tx: Tx,
-  { source, target }: MergedSubjects,
-  options: FaceChangeOptions,
-): Promise<MergeResult> {
+export async function mergeSubjects(tx: Tx, merged: MergedSubjects, options: FaceChangeOptions) {
+  const { source, target } = merged
   const { subjectId, galleryId } = target
   const { keys, storeVectors, nowUtc } = options
-  const faces = await countMergedFaces(tx, { source, target }, options)
-  const mergeId = await recordMerge(tx, { source, target }, options)
-  // The search in memory filters the faces of the target by its groups: its change follows.
-  await uniteGroups(tx, { source, target })
   const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
+  const faces = await countMergedFaces(tx, merged, options)
+  const mergeId = await recordMerge(tx, { ...merged, accountId }, options)
+  // The search in memory filters the faces of the target by its groups: its change follows.
+  await uniteGroups(tx, merged)
   const sequence = await recordGalleryChange(tx, { galleryId })
   await encryptForSubject(tx, { source, target, accountId, keys })
   const fromSubjectId = source.subjectId
@@ -100,8 +93,8 @@ export const mergeUndoDays = 30
 /** Stores what undoes a merge. Must be called before the merge changes anything. */
 async function recordMerge(
   tx: Tx,
-  { source, target }: { readonly source: SubjectRow; readonly target: SubjectRow },
-  { keys, nowUtc }: { readonly keys: SubjectKeys; readonly nowUtc: string },
+  { source, target, accountId }: MergedSubjects & { readonly accountId: string },
+  { keys, nowUtc }: FaceChangeOptions,
 ): Promise<string> {
   const { subjectId, galleryId } = target
   const { projectId, externalId, displayName, attributes, expiresAtUtc } = source
@@ -119,7 +112,6 @@ async function recordMerge(
     faceIds: faces.map(({ faceId }) => faceId),
     matchDays: await listMatchDays(tx, source.subjectId),
   }
-  const accountId = (await findGallery(tx, galleryId))?.accountId ?? ''
   const ids = { mergeId: newId(), galleryId, subjectId }
   const ciphertext = encryptMerge(await keys.unwrap(tx, target), { ...ids, accountId }, state)
   const mergedAtMs = Date.parse(nowUtc)

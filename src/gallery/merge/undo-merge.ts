@@ -25,9 +25,6 @@ export type MergeUndo = { readonly galleryId: string; readonly mergeId: string }
 
 export type UndoMergeOptions = FaceChangeOptions & { readonly onDeleted: OnExpiredDeleted }
 
-/** The subject that exists again, with a new id, and the one that it was merged into. */
-export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target: SubjectRow }
-
 /**
  * Undoes a merge: creates a subject with the data of the merged one, and moves those of its faces to it
  * that the other subject still has. The groups that only this merge gave to the other subject are removed
@@ -35,15 +32,13 @@ export type SeparatedSubjects = { readonly subject: SubjectRow; readonly target:
  * matches that the other subject still has. The subject has a new id, because the merge recorded the
  * deletion of the former one. Must be called with the gallery locked in exclusive mode.
  *
+ * @returns the subject that exists again, and the one that it was merged into.
  * @throws ActionError SUBJECT_NOT_FOUND if there is no such merge, INVALID_REQUEST if one of both
  *   subjects would have no face or it has expired since, EXTERNAL_ID_CONFLICT if another subject has its
  *   external id.
  */
-export async function undoMerge(
-  tx: Tx,
-  { galleryId, mergeId }: MergeUndo,
-  options: UndoMergeOptions,
-): Promise<SeparatedSubjects> {
+export async function undoMerge(tx: Tx, undo: MergeUndo, options: UndoMergeOptions) {
+  const { galleryId, mergeId } = undo
   const { keys, nowUtc, onDeleted } = options
   const [merge] = await findMerges(tx, { galleryId, mergeId, nowMs: Date.parse(nowUtc) })
   const target = merge && (await findSubject(tx, galleryId, { subjectId: merge.subjectId }))
