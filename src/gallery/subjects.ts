@@ -194,14 +194,12 @@ export type SubjectDetails = Awaited<ReturnType<typeof loadSubjectDetails>>[numb
 }
 
 /** Returns the subjects in the order of their rows; `faces` adds the details of each face. */
-type LoadSubjectDetails = (
-  reading: ReadTx,
-  rows: readonly SubjectRow[],
-  include?: { readonly faces: boolean },
-) => Promise<SubjectDetails[]>
-
-function createLoadSubjectDetails(calibrations: Calibrations): LoadSubjectDetails {
-  return async (reading, rows, include = { faces: false }) => {
+function createLoadSubjectDetails(calibrations: Calibrations) {
+  return async (
+    reading: ReadTx,
+    rows: readonly SubjectRow[],
+    include = { faces: false },
+  ): Promise<SubjectDetails[]> => {
     const loaded = await loadSubjectDetails(reading, rows)
     if (!include.faces) return loaded
     const subjectIds = loaded.map(({ subjectId }) => subjectId)

@@ -10,9 +10,6 @@ type DueWebhook = Awaited<ReturnType<typeof findDueWebhooks>>[number]
 
 export type DeliveryCounts = Readonly<Record<Exclude<DeliveryOutcome, 'released'>, number>>
 
-/** Sends pending events. Several servers can do so on one database. */
-export type DeliveryLoop = ReturnType<typeof createDeliveryLoop>
-
 /** Events of one webhook that are sent at the same time. */
 const batchSize = 4
 
@@ -22,6 +19,7 @@ const busyFactorMax = 8
 /** Batches of one webhook before other webhooks are served, unless slow responses end its turn. */
 const batchesMax = 25
 
+/** Sends pending events. Several servers can do so on one database. */
 export function createDeliveryLoop(options: DeliveryLoopOptions) {
   const { store, clock, concurrency, log } = options
   const closing = new AbortController()

@@ -15,13 +15,6 @@ export function subjectNameAt(subjects: GalleryTemplates['subjects'], index: num
   return { subjectId, externalId }
 }
 
-/** Another subject that is similar. */
-export type LookAlike = SubjectName & {
-  readonly similarity: number
-  /** The share of the comparisons of different people that reach the similarity. */
-  readonly rate: number
-}
-
 export type SimilarSubjects = ReturnType<typeof findSimilarSubjects>
 
 export type SimilarOptions = {
@@ -66,7 +59,8 @@ export function findSimilarSubjects(
   const [duplicates, lookAlikes] = [pairs.filter(isDuplicate), pairs.filter((p) => !isDuplicate(p))]
   const [ofDuplicates, ofLookAlikes] = [indexPairs(duplicates), indexPairs(lookAlikes)]
   const similarityOf = (score: number) => roundSimilarity(similarityAt(score, calibration))
-  const toLookAlike = (subject: number, score: number): LookAlike => {
+  /** `rate` is the share of the comparisons of different people that reach the similarity. */
+  const toLookAlike = (subject: number, score: number) => {
     const similarity = similarityOf(score)
     return { ...idsOf(subject), similarity, rate: fmrAt(similarity) }
   }

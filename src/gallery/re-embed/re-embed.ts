@@ -14,13 +14,6 @@ export type ReEmbedVisionClient = CropVisionClient & {
   readonly isIdle: () => boolean
 }
 
-export type ReEmbedResult = {
-  /** Faces that now have a template of the active model. */
-  readonly succeeded: number
-  /** Faces whose crop shows no face, or a different face than their templates. */
-  readonly failed: number
-}
-
 export type ReEmbedOptions = ReEmbedFaceOptions & {
   readonly log: Pick<Log, 'info'>
 }
@@ -40,11 +33,14 @@ const busyPauseMs = 1_000
  *
  * The job stores no state: the rows themselves show what is left to do. It can therefore be
  * interrupted at any time, and the next start continues. Each face is written in one transaction.
+ *
+ * The job returns how many faces `succeeded`: they now have a template of the active model. The crops of
+ * the `failed` ones show no face, or a different face than their templates.
  */
 export function createReEmbed(options: ReEmbedOptions) {
   const { store, calibrations, search, log } = options
   const modelId = calibrations.activeModelId
-  return async (vision: ReEmbedVisionClient, signal: AbortSignal): Promise<ReEmbedResult> => {
+  return async (vision: ReEmbedVisionClient, signal: AbortSignal) => {
     let [succeeded, failed] = [0, 0]
     const total = await store.read((reading) => countFacesToReEmbed(reading, modelId))
     if (total > 0) log.info({ modelId, total }, 'creating templates from stored crops')

@@ -1,10 +1,7 @@
 /** A pair of templates by their indexes. */
 export type RankedPair = { readonly score: number; readonly a: number; readonly b: number }
 
-/** Collects the highest of many scored pairs. */
-export type HighestPairs = ReturnType<typeof createHighestPairs>
-
-/** Keeps at least the `capacity` highest pairs. */
+/** Collects the highest of many scored pairs: at least `capacity` of them. */
 export function createHighestPairs(capacity: number) {
   const size = capacity * 2
   const scores = new Float64Array(size)

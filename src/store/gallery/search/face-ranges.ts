@@ -9,19 +9,16 @@ export type FaceRange = {
   readonly to: number
 }
 
-/** The end of a range, and whether it contains as many faces as requested or more. */
-export type FaceRangeEnd = { readonly to: number; readonly isFull: boolean }
-
 /**
- * Returns the change by which a range contains the next faces of a gallery; undefined at the end. A
- * range contains all faces of its changes, so it can contain more. Changes after `sequenceMax` are not
- * counted. An index contains all that is read.
+ * Returns the change by which a range contains the next faces of a gallery, and whether there are as many
+ * faces as requested; undefined at the end. A range contains all faces of its changes, so it can contain
+ * more. Changes after `sequenceMax` are not counted. An index contains all that is read.
  */
 export async function findFaceRangeEnd(
   tx: ReadTx,
   { galleryId, after }: Pick<FaceRange, 'galleryId' | 'after'>,
   { faces, sequenceMax }: { readonly faces: number; readonly sequenceMax: number },
-): Promise<FaceRangeEnd | undefined> {
+) {
   const following = tx.build
     .selectFrom('faces')
     .select('sequence')
