@@ -7,7 +7,7 @@ import type { ExclusiveTransaction, ReadTx, Store, Tx } from '../store/database.
 import { deleteInBatches } from '../store/delete-in-batches.ts'
 import { countCrops, removeCrops } from '../store/gallery/crops.ts'
 import * as nearMisses from '../store/gallery/feedback/near-miss-crops.ts'
-import { findGallerySize } from '../store/gallery/galleries.ts'
+import { findGallery } from '../store/gallery/galleries.ts'
 import { countProjectVisitors } from '../store/gallery/visitors.ts'
 import { countKeys } from '../store/tenancy/key-list.ts'
 import * as deletion from '../store/tenancy/project-deletion.ts'
@@ -25,7 +25,7 @@ export async function findContents(tx: ReadTx, project: ProjectToDelete, now: Da
   const keys = await countKeys(tx, { accountId, projectId, state: 'active', now })
   return {
     // In the separate gallery, also while the project uses the shared one.
-    subjects: (await findGallerySize(tx, projectId)).subjectCount,
+    subjects: (await findGallery(tx, projectId))?.subjectCount ?? 0,
     visitors: (await countProjectVisitors(tx, { projectId })).total,
     crops: (await countCrops(tx, projectId)).total,
     keys: keys.total,

@@ -5,7 +5,7 @@ import { sweepIntervalMs } from '../../lib/limits/sweep-limits.ts'
 import { dayMs, formatUtc } from '../../lib/clock.ts'
 import { addAuditEntry } from '../../store/console/audit-log.ts'
 import { countCrops } from '../../store/gallery/crops.ts'
-import { findGallerySize } from '../../store/gallery/galleries.ts'
+import { findGallery } from '../../store/gallery/galleries.ts'
 import { countUnseenSubjects } from '../../store/gallery/subjects.ts'
 import { countNearMisses } from '../../store/gallery/feedback/near-miss-crops.ts'
 import { countProjectVisitors } from '../../store/gallery/visitors.ts'
@@ -209,7 +209,7 @@ export const previewGalleryMode = defineRead('/projects/:projectId/gallery-mode-
         to,
         statement: galleryModeStatement(project, to),
         subjectsSeenNow: project.subjectCount,
-        subjectsSeenThen: (await findGallerySize(tx, galleryIdThen)).subjectCount,
+        subjectsSeenThen: (await findGallery(tx, galleryIdThen))?.subjectCount ?? 0,
       }
     }),
 })

@@ -26,17 +26,11 @@ export async function lockProjectGallery(tx: Tx, projectId: string): Promise<voi
   await lockGallery(tx, visitorsGalleryId(galleryId), 'exclusive')
 }
 
-export type GallerySize = { readonly subjectCount: number; readonly templateCount: number }
-
 /** Finds the row of a gallery and whether it has denials; undefined before its first subject. */
 export async function findGallery({ build, run }: ReadTx, galleryId: string) {
   const hasDenials = anyDenials(galleryId).as('hasDenials')
   const query = build.selectFrom('galleries').selectAll().select(hasDenials)
   return (await run(query.where('galleryId', '=', galleryId)))[0]
-}
-
-export async function findGallerySize(tx: ReadTx, galleryId: string): Promise<GallerySize> {
-  return (await findGallery(tx, galleryId)) ?? { subjectCount: 0, templateCount: 0 }
 }
 
 export async function listGalleryIds(tx: ReadTx): Promise<readonly string[]> {

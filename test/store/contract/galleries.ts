@@ -192,7 +192,7 @@ export const galleriesContract = {
         removalsDeletedTo: 0,
       })
       assertSameValues(await queries.listGalleryIds(tx), [galleryId])
-      assert.equal((await queries.findGallerySize(tx, 'none')).templateCount, 0)
+      assert.equal(await queries.findGallery(tx, 'none'), undefined)
       assert.equal((await queries.findSubjectFaces(tx, 's1')).length, 1)
       const counts = await queries.faceCounts(tx, ['s1', 's2'])
       assertSameValues([...counts], [['s1', 1]])
