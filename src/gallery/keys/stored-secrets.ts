@@ -9,15 +9,11 @@ import { secondFactorBinding } from './second-factor-secrets.ts'
 import { sessionSecretBinding } from './session-secrets.ts'
 import { webhookSecretBinding } from './webhook-secrets.ts'
 
-/** A secret outside the galleries, wrapped with a master key. */
-type StoredSecret = WrappedByMasterKey & {
-  /** The ids that the ciphertext is bound to. */
-  readonly binding: string
-  readonly replace: (tx: Tx, wrapped: WrappedByMasterKey) => Promise<void>
-}
-
-/** Lists the secrets of webhooks, authenticator apps, liveness sessions and certificates. */
-export async function listStoredSecrets(tx: ReadTx): Promise<readonly StoredSecret[]> {
+/**
+ * Lists the secrets outside the galleries, which a master key wraps: those of webhooks, authenticator
+ * apps, liveness sessions and certificates.
+ */
+export async function listStoredSecrets(tx: ReadTx) {
   return [
     ...describe(await listWebhookSecrets(tx), webhookSecretBinding, (on, { secretId }, wrapped) =>
       updateWebhookSecret(on, secretId, wrapped),
@@ -36,11 +32,12 @@ function describe<Row extends WrappedByMasterKey>(
   rows: readonly Row[],
   bindingOf: (row: Row) => string,
   replace: (tx: Tx, row: Row, wrapped: WrappedByMasterKey) => Promise<void>,
-): readonly StoredSecret[] {
+) {
   return rows.map((row) => ({
     ...row,
+    /** The ids that the ciphertext is bound to. */
     binding: bindingOf(row),
-    replace: (tx, wrapped) => replace(tx, row, wrapped),
+    replace: (tx: Tx, wrapped: WrappedByMasterKey) => replace(tx, row, wrapped),
   }))
 }
 

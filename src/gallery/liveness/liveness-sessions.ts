@@ -41,16 +41,6 @@ export type SessionRequest = Pick<LivenessSession, 'stepCount' | 'requireAngles'
   readonly requestId?: string | undefined
 }
 
-/** A session as its project reads it. */
-export type LivenessSessionState = Pick<LivenessSession, 'sessionId' | 'attemptsLeft'> & {
-  readonly state: 'open' | 'passed' | 'failed' | 'expired'
-  /** The requested movements of the next attempt; undefined unless the session is open. */
-  readonly attempt: Attempt | undefined
-  /** The result of the last attempt; undefined before the first. */
-  readonly result: Omit<AttemptResult, 'frame'> | undefined
-  readonly hasFrame: boolean
-}
-
 /** The liveness sessions of all projects. */
 export type LivenessSessions = ReturnType<typeof createLivenessSessions>
 
@@ -142,7 +132,7 @@ async function createSession(
   { projectId, keyId }: SessionOwner,
   { requestId, ...request }: SessionRequest,
   options: LivenessSessionsOptions & { readonly keyring: Keyring },
-): Promise<LivenessSessionState & { readonly token: string | undefined }> {
+) {
   const { clock, keyring } = options
   await lockChallenges(tx, projectId)
   const nowMs = clock()
@@ -178,11 +168,8 @@ async function createSession(
   }
 }
 
-async function toState(
-  tx: ReadTx,
-  session: LivenessSession,
-  nowMs: number,
-): Promise<LivenessSessionState> {
+/** Returns a session as its project reads it. */
+async function toState(tx: ReadTx, session: LivenessSession, nowMs: number) {
   const { projectId, sessionId, attemptsLeft, state, result, hasFrame } = session
   const attempt =
     state === 'open' ? await findAttempt(tx, { projectId, sessionId, nowMs }) : undefined
@@ -190,9 +177,10 @@ async function toState(
     sessionId,
     attemptsLeft,
     state: state === 'open' && !attempt ? 'expired' : state,
+    /** The requested movements of the next attempt; undefined unless the session is open. */
     attempt,
-    // `spendAttempt` has written the result.
-    result: result === null ? undefined : (JSON.parse(result) as AttemptResult),
+    /** The result of the last attempt, as `spendAttempt` has written it; undefined before the first. */
+    result: result === null ? undefined : (JSON.parse(result) as Omit<AttemptResult, 'frame'>),
     hasFrame: hasFrame === 1,
   }
 }
