@@ -46,15 +46,13 @@ export function accountIsMoved(): HttpError {
   return unavailable('The account is being moved to another database. Send the call again.', 2)
 }
 
-type SentApiKey = { readonly apiKey: string | undefined; readonly isAmbiguous: boolean }
-
 type AcceptedKeys = Pick<AuthenticateDeps, 'bearerKeys'>
 
 /**
  * Reads the key from `X-Api-Key` or, if it is accepted, from `Authorization: Bearer`. Other schemes of
  * `Authorization` are ignored, because a proxy in front of the service may use them.
  */
-function readApiKey(headers: RequestIdentity['headers'], accepted: AcceptedKeys): SentApiKey {
+function readApiKey(headers: RequestIdentity['headers'], accepted: AcceptedKeys) {
   const apiKey = headers['x-api-key']
   if (!accepted.bearerKeys) return { apiKey, isAmbiguous: false }
   const bearer = /^Bearer +(?<token>\S+) *$/iu.exec(headers['authorization'] ?? '')?.groups?.[

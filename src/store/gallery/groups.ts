@@ -20,8 +20,6 @@ export async function findSubjectGroups(
   return groups
 }
 
-export type GroupCount = { readonly name: string; readonly subjectCount: number }
-
 export type GroupFilter = {
   readonly name?: string
   /** A part of the name. */
@@ -74,7 +72,7 @@ export async function listGroups(
   { read }: Pick<ListSource, 'read'>,
   galleryId: string,
   filter: GroupFilter = {},
-): Promise<GroupCount[]> {
+) {
   const { limit = Infinity, stepMax = stepRows } = filter
   const counts = new Map<string, number>()
   // A page of small groups has few subjects.

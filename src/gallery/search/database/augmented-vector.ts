@@ -10,14 +10,6 @@ import type { TemplateVector } from '../../calibration/similarity.ts'
  * is then |a − b|² + ½r(b) − floor, and the score is −d² − floor − ½r(a).
  */
 
-/** A row as the database stores it. */
-export type AugmentedRow = {
-  /** The coordinates, rounded to half precision. */
-  readonly float16: Float16Array
-  /** Upper limit of the distance between the rounded and the true vector. */
-  readonly slack: number
-}
-
 /**
  * Lower than every ½r that the models return. A lower value is stored as the floor, and its slack
  * includes the difference. A lower floor would be safer but less precise: all rows would be equally
@@ -31,8 +23,12 @@ const float16Max = 65_504
 /** The database adds in float32: 1,025 roundings of 2⁻²⁴ each. The margin is twice their sum. */
 const roundingMargin = 2 ** -13
 
-/** @throws AssertionError if a value exceeds half precision. Embeddings are far below that. */
-export function augmentRow({ vector, density }: TemplateVector): AugmentedRow {
+/**
+ * Returns a row as the database stores it.
+ *
+ * @throws AssertionError if a value exceeds half precision. Embeddings are far below that.
+ */
+export function augmentRow({ vector, density }: TemplateVector) {
   const aboveFloor = density / 2 - densityFloor
   const augmented = appendAxis(vector, Math.sqrt(Math.max(0, aboveFloor)))
   // √(x² + aboveFloor) ≥ x − √−aboveFloor: the row may be this much nearer than its vector.
@@ -60,7 +56,8 @@ function appendAxis(vector: Float32Array, coordinate: number): Float64Array {
   return augmented
 }
 
-function toHalfPrecision(augmented: Float64Array, extraSlack: number): AugmentedRow {
+/** `slack` is an upper limit of the distance between the rounded and the true vector. */
+function toHalfPrecision(augmented: Float64Array, extraSlack: number) {
   const float16 = Float16Array.from(augmented)
   let squaredError = 0
   for (const [index, value] of augmented.entries()) {

@@ -1,10 +1,3 @@
-type Base64Fault = {
-  /** The first fault and its position; characters are counted from 1. It repeats no text. */
-  readonly fault: string
-  /** One sentence: what to change. */
-  readonly hint: string
-}
-
 type CharacterFault = readonly [pattern: RegExp, fault: string, hint: string]
 
 /** The faults of one character, the first that applies. */
@@ -20,8 +13,11 @@ const characterFaults: readonly CharacterFault[] = [
   [/./su, 'is not in the alphabet A-Z a-z 0-9 + /', 'Encode the bytes of the file as base64.'],
 ]
 
-/** Describes the first fault of a text that is not base64 as RFC 4648 section 4 defines it. */
-export function describeBase64Fault(text: string): Base64Fault {
+/**
+ * Describes the first fault of a text that is not base64 as RFC 4648 section 4 defines it, with its
+ * position: characters are counted from 1. It repeats no text. The hint is one sentence: what to change.
+ */
+export function describeBase64Fault(text: string) {
   if (/^[a-z][a-z0-9+.-]{1,15}:/iu.test(text))
     return {
       fault: 'it is an address',
@@ -39,7 +35,7 @@ export function describeBase64Fault(text: string): Base64Fault {
 }
 
 /** Describes the end of a text of valid characters: their number, their padding or the last one. */
-function describeEnd(length: number, paddingCount: number): Base64Fault {
+function describeEnd(length: number, paddingCount: number) {
   const needed = (4 - (length % 4)) % 4
   if (needed === 3)
     return {

@@ -37,7 +37,7 @@ export class FairQueue<Image extends QueueImage, Call extends QueueCall<Image>> 
    * is that of `call`, must keep at least the share that the one of `call` gets. If that does not make
    * room, nothing is evicted and `call` is rejected.
    */
-  offer(call: Call): OfferResult<Call> {
+  offer(call: Call) {
     const evicted = selectEvictions(this.#waiting, call, this.#bounds)
     if (!evicted) return { isAccepted: false, evicted: [] }
     for (const other of evicted) this.remove(other)
@@ -122,8 +122,6 @@ function interleave<T>(lists: readonly (readonly T[])[]): readonly T[] {
     lists.flatMap((list) => list.slice(turn, turn + 1)),
   ).flat()
 }
-
-type OfferResult<Call> = { readonly isAccepted: boolean; readonly evicted: readonly Call[] }
 
 export type QueueOwner = { readonly accountId: string; readonly projectId: string }
 
