@@ -156,10 +156,10 @@ test('The pictures of one call, and concurrent calls, give one id for one person
   )
 })
 
-test('The first 40 faces of a call without a match get a visitor, and no further ones', async () => {
+test('The first 20 faces of a call without a match get a visitor, and no further ones', async () => {
   const client = await createVisitorProject(gallery)
   const pictures = ['A', 'B', 'C'].map((picture) =>
-    imageParams(...Array.from({ length: 20 }, (_, index) => takeOfPerson(`${picture}${index}`, 0))),
+    imageParams(...Array.from({ length: 8 }, (_, index) => takeOfPerson(`${picture}${index}`, 0))),
   )
   const images = pictures.flatMap((picture) => Object.values(picture).flat())
   const { body } = await client.call('svc.identify', { images, maxFaces: 20 })
@@ -167,7 +167,7 @@ test('The first 40 faces of a call without a match get a visitor, and no further
     (result: { value: { faces: ListedVisitor[] } }) =>
       new Set(result.value.faces.flatMap(({ visitorId }) => visitorId ?? [])).size,
   )
-  assert.deepEqual(counts, [20, 20, 0])
+  assert.deepEqual(counts, [8, 8, 4])
 })
 
 test('Faces that are compared with the changes since a search decrypt each changed subject once', async () => {

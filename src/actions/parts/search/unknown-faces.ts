@@ -32,9 +32,9 @@ const hitsMax = 21
 
 /**
  * The most faces of a call with a visitor, those of the first pictures first. On SQLite, no other call
- * runs while they are compared and stored.
+ * runs while they are compared and stored, about 1 ms each.
  */
-const visitorsPerCallMax = 40
+const visitorsPerCallMax = 20
 
 /**
  * Returns what to extract from the pictures of a search. A project may store crops of near misses and
