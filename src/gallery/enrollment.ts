@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts'
 import type { ReadTx, Tx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { addCrop } from '../store/gallery/crops.ts'
-import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
+import { countUnexpiredFaces, hasExpired } from '../store/gallery/expired-subjects.ts'
 import { faceCounts, insertFace } from '../store/gallery/faces.ts'
 import { createGallery, findGallery, recordGalleryChange } from '../store/gallery/galleries.ts'
 import { addSubject, findSubject, updateSubjectRow } from '../store/gallery/subjects.ts'
@@ -162,7 +162,7 @@ async function requireCapacity(
     )
   // Expired faces are counted only if they make a difference.
   const isFull = async (): Promise<boolean> =>
-    (await findUnexpiredSize(tx, { galleryId, nowUtc })).templateCount >= templatesPerGallery
+    (await countUnexpiredFaces(tx, { galleryId, nowUtc })) >= templatesPerGallery
   if (gallery.templateCount >= templatesPerGallery && (await isFull()))
     throw new ActionError(
       'GALLERY_FULL',

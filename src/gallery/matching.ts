@@ -2,7 +2,7 @@ import { dayOf, formatUtc, type Clock } from '../lib/clock.ts'
 import { withSpan } from '../lib/observability/call-trace.ts'
 import { mapSequential } from '../lib/account-context.ts'
 import type { ReadTx, Store, Tx } from '../store/database.ts'
-import { findExpiredTemplates, findUnexpiredSize } from '../store/gallery/expired-subjects.ts'
+import { countUnexpiredSubjects, findExpiredTemplates } from '../store/gallery/expired-subjects.ts'
 import { findGallery } from '../store/gallery/galleries.ts'
 import { countMatches } from '../store/gallery/feedback/match-days.ts'
 import { touchSubjects } from '../store/gallery/subjects.ts'
@@ -192,7 +192,7 @@ async function searchThreshold(
   { galleryId, projectId, requested }: ThresholdRequest,
   nowUtc: string,
 ) {
-  const { subjectCount: gallerySize } = await findUnexpiredSize(reading, { galleryId, nowUtc })
+  const gallerySize = await countUnexpiredSubjects(reading, { galleryId, nowUtc })
   const found = (threshold: number, thresholdSource: 'request' | 'project' | 'auto') => {
     return { gallerySize, threshold, thresholdSource }
   }

@@ -5,7 +5,11 @@ import type { SubjectRow } from '../store/gallery-schema.ts'
 import { findSubjectCrop } from '../store/gallery/crops.ts'
 import { findMerges } from '../store/gallery/duplicates/subject-merges.ts'
 import { findNearMissCrop } from '../store/gallery/feedback/near-miss-crops.ts'
-import { findUnexpiredSize, hasExpired } from '../store/gallery/expired-subjects.ts'
+import {
+  countUnexpiredFaces,
+  countUnexpiredSubjects,
+  hasExpired,
+} from '../store/gallery/expired-subjects.ts'
 import { faceCounts, findFaceModels, findFaces, type FaceModels } from '../store/gallery/faces.ts'
 import { findGallery, lockGallery } from '../store/gallery/galleries.ts'
 import {
@@ -135,8 +139,6 @@ export function createSubjects(options: SubjectsOptions) {
 
 /** Returns reads that leave out expired subjects, which the sweep deletes up to a minute later. */
 function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
-  const size = (reading: ReadTx, galleryId: string) =>
-    findUnexpiredSize(reading, { galleryId, nowUtc: nowUtc() })
   const find: typeof findSubject = async (reading, galleryId, lookup) => {
     const subject = await findSubject(reading, galleryId, lookup)
     return subject && !hasExpired(subject, nowUtc()) ? subject : undefined
@@ -148,7 +150,6 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
     return subjects.filter((subject) => !hasExpired(subject, now))
   }
   return {
-    size,
     find,
     findByIds,
     /** Finds the names and groups of subjects by their ids, in two statements. */
@@ -174,9 +175,12 @@ function createUnexpiredReads(source: SubjectSource, nowUtc: () => string) {
       if (Object.values(conditions).some((condition) => condition !== undefined))
         return countSubjects(source, { ...filter, unexpiredAtUtc: nowUtc() })
       // Without conditions the gallery has a counter.
-      const { subjectCount } = await source.read((reading) => size(reading, galleryId))
-      return { total: subjectCount, isCapped: false }
+      const unexpired = { galleryId, nowUtc: nowUtc() }
+      const total = await source.read((reading) => countUnexpiredSubjects(reading, unexpired))
+      return { total, isCapped: false }
     },
+    countFaces: (reading: ReadTx, galleryId: string) =>
+      countUnexpiredFaces(reading, { galleryId, nowUtc: nowUtc() }),
     listFaces: (reading: ReadTx, filter: Parameters<typeof findFaces>[1]) =>
       findFaces(reading, { ...filter, unexpiredAtUtc: nowUtc() }),
     countGroup: (reading: ReadTx, galleryId: string, name: string) =>

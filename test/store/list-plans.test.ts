@@ -7,7 +7,10 @@ import {
   readSubjects,
   type SubjectSource,
 } from '../../src/store/gallery/search/search-subjects.ts'
-import { findUnexpiredSize } from '../../src/store/gallery/expired-subjects.ts'
+import {
+  countUnexpiredFaces,
+  countUnexpiredSubjects,
+} from '../../src/store/gallery/expired-subjects.ts'
 import { countDeletions, findDeletions } from '../../src/store/gallery/deletions.ts'
 import {
   countUnseenSubjects,
@@ -92,8 +95,9 @@ test('Expired subjects are found by an index, those of a project and those of a 
     const found = await explain((tx) => findExpiredSubjects(tx, ofProject))
     assertIndexed(found, ['projectId', 'expiresAtUtc'])
     const ofGallery = { galleryId: 'g', nowUtc: '2026' }
-    const left = await explain((tx) => findUnexpiredSize(tx, ofGallery))
-    for (const { plan } of [...found, ...left])
+    const subjects = await explain((tx) => countUnexpiredSubjects(tx, ofGallery))
+    const faces = await explain((tx) => countUnexpiredFaces(tx, ofGallery))
+    for (const { plan } of [...found, ...subjects, ...faces])
       assert.match(plan, /(?:SEARCH|Index Cond).*"?expiresAtUtc"?\)? ?<=?/u)
   }))
 

@@ -144,7 +144,7 @@ export const listFaces = defineJsonRoute('GET', '/api/v1/recognition/faces', {
       const [details] = subject ? await subjects.loadDetails(reading, [subject]) : []
       const total =
         name === undefined
-          ? (await subjects.size(reading, galleryId)).templateCount
+          ? await subjects.countFaces(reading, galleryId)
           : (details?.embeddingCount ?? 0)
       return {
         faces: faces.map((face) => ({ image_id: face.faceId, subject: subjectName(face) })),

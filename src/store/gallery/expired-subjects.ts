@@ -1,3 +1,4 @@
+import type { RawBuilder } from 'kysely'
 import { type ReadTx, sql } from '../database.ts'
 import type { SubjectRow } from '../gallery-schema.ts'
 import type { Database } from '../schema.ts'
@@ -28,21 +29,22 @@ export const isUnexpired = (nowUtc: string) =>
 /** The faces of at most this number of expired subjects are counted: many can expire at one time. */
 export const countedExpiredMax = 1000
 
-/** Returns the numbers of a gallery's unexpired subjects and, up to this limit, of their faces. */
-export async function findUnexpiredSize(tx: ReadTx, filter: ExpiryFilter) {
-  const all = selectExpiredIds(tx.build, filter)
-  const expired = all.limit(countedExpiredMax)
-  const count = sql<number>`count(*)`
-  const subjects = tx.build.selectFrom(all.as('ids')).select(count.as('count'))
-  const faces = tx.build.selectFrom('faces').select(count.as('count'))
-  const query = tx.build
-    .selectFrom('galleries')
-    .select([
-      sql<number>`"subjectCount" - ${subjects}`.as('subjectCount'),
-      sql<number>`"templateCount" - ${faces.where('subjectId', 'in', expired)}`.as('templateCount'),
-    ])
-    .where('galleryId', '=', filter.galleryId)
-  return (await tx.run(query))[0] ?? { subjectCount: 0, templateCount: 0 }
+/** Counts the unexpired subjects of a gallery. */
+export function countUnexpiredSubjects(tx: ReadTx, filter: ExpiryFilter): Promise<number> {
+  const expired = tx.build.selectFrom(selectExpiredIds(tx.build, filter).as('ids'))
+  return readCount(tx, filter, sql`"subjectCount" - ${expired.select(sql`count(*)`.as('count'))}`)
+}
+
+/** Counts the faces of a gallery, without those of expired subjects up to the limit. */
+export function countUnexpiredFaces(tx: ReadTx, filter: ExpiryFilter): Promise<number> {
+  const expired = selectExpiredIds(tx.build, filter).limit(countedExpiredMax)
+  const faces = tx.build.selectFrom('faces').where('subjectId', 'in', expired)
+  return readCount(tx, filter, sql`"templateCount" - ${faces.select(sql`count(*)`.as('count'))}`)
+}
+
+async function readCount(tx: ReadTx, { galleryId }: ExpiryFilter, count: RawBuilder<number>) {
+  const query = tx.build.selectFrom('galleries').select(count.as('count'))
+  return (await tx.run(query.where('galleryId', '=', galleryId)))[0]?.count ?? 0
 }
 
 /** Finds the templates of a gallery's expired subjects, at most `countedExpiredMax` of them. */

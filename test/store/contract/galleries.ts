@@ -108,15 +108,14 @@ export const galleriesContract = {
         const templates = await queries.findExpiredTemplates(tx, { galleryId, nowUtc })
         assertSameValues(templates.length, 3 - ids.length)
         assertSameValues(await find({ unexpiredAtUtc: nowUtc }), ids)
-        assertSameValues(await queries.findUnexpiredSize(tx, { galleryId, nowUtc }), {
-          subjectCount: ids.length,
-          templateCount: ids.length,
-        })
+        const unexpired = { galleryId, nowUtc }
+        assertSameValues(await queries.countUnexpiredSubjects(tx, unexpired), ids.length)
+        assertSameValues(await queries.countUnexpiredFaces(tx, unexpired), ids.length)
         const faces = await queries.findFaces(tx, { galleryId, unexpiredAtUtc: nowUtc, limit: 9 })
         assertSameValues(faces.length, ids.length)
       }
       const noGallery = { galleryId: 'other', nowUtc: pastUtc(9) }
-      assert.equal((await queries.findUnexpiredSize(tx, noGallery)).subjectCount, 0)
+      assert.equal(await queries.countUnexpiredSubjects(tx, noGallery), 0)
       const unseen = { projectId: project.projectId, beforeUtc: pastUtc(5), limit: 9 }
       assertSameValues(idsOf(await queries.findUnseenSubjects(tx, unseen)), ['s-c'])
       assertSameValues(await queries.countUnseenSubjects(tx, unseen), {
