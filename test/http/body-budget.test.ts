@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { after, before, mock, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createKey } from '../../src/store/tenancy/keys.ts'
 import { updateProject, type Project } from '../../src/store/tenancy/projects.ts'
 import { findCalls } from '../support/find-calls.ts'
@@ -70,7 +71,7 @@ test('Announced lengths reserve nothing: twelve open calls of two keys leave roo
   const other = await createClient()
   assert.equal(await isRejected(other, bodyMax), false)
   assert.equal(await isRejected(first, bodyMax - 12), false)
-  for (const socket of sockets) socket.destroy()
+  await closeCalls(...sockets)
 })
 
 /** Creates a second key of the client's project. */
@@ -81,22 +82,25 @@ async function createSecondKey({ project: { projectId } }: { readonly project: P
 
 /** Opens a call, of which the last byte is missing, and waits until the server has received it. */
 async function openReserved(client: GalleryClient, byteCount: number): Promise<Socket> {
-  for (const endMs = performance.now() + waitMsMax; performance.now() < endMs;) {
-    const sent = Buffer.alloc(byteCount, ' ')
-    const socket = await openBody({ ...client, announcedBytes: byteCount + 1, sent })
-    await gallery.call('svc.detect', {}) // meanwhile the server receives the open call
-    if (await isRejected(client, bodyMax - byteCount + 1)) return socket
-    // The body of that call was reserved first, and the open call was rejected.
-    socket.destroy()
-  }
-  throw new Error('the open call reserves nothing')
+  const { reservedBytes } = gallery.bodyBudget.stats()
+  const sent = Buffer.alloc(byteCount, ' ')
+  const socket = await openBody({ ...client, announcedBytes: byteCount + 1, sent })
+  await waitUntilReserved(reservedBytes + byteCount)
+  return socket
 }
 
-/** Waits until a disconnected call no longer counts. */
-async function waitUntilAccepted(client: GalleryClient, byteCount: number): Promise<void> {
+/** Disconnects all open calls, and waits until they no longer count. */
+async function closeCalls(...sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy()
+  await waitUntilReserved(0)
+}
+
+async function waitUntilReserved(byteCount: number): Promise<void> {
   const endMs = performance.now() + waitMsMax
-  while (await isRejected(client, byteCount))
-    assert.ok(performance.now() < endMs, 'the memory is not released')
+  while (gallery.bodyBudget.stats().reservedBytes !== byteCount) {
+    assert.ok(performance.now() < endMs, `not ${byteCount} bytes are reserved`)
+    await nextTurn()
+  }
 }
 
 test('The bodies of one project are limited to the byte while they arrive', async () => {
@@ -111,8 +115,8 @@ test('The bodies of one project are limited to the byte while they arrive', asyn
   assert.equal(row?.code, 'HTTP_503')
   const other = await createClient()
   assert.equal(await isRejected(other, bodyMax), false, 'another project has its own share')
-  socket.destroy()
-  await waitUntilAccepted(client, bodyMax)
+  await closeCalls(socket)
+  assert.equal(await isRejected(client, bodyMax), false)
 })
 
 test('The bodies of one account are limited to the byte', async () => {
@@ -123,7 +127,7 @@ test('The bodies of one account are limited to the byte', async () => {
   assert.equal(await isRejected(second, 2 * mebibyte + 1), false)
   assert.equal(await isRejected(second, 2 * mebibyte + 2), true)
   assert.equal(await isRejected(await createClient(), bodyMax), false, 'another account')
-  socket.destroy()
+  await closeCalls(socket)
 })
 
 const checkMs = 1000
@@ -145,7 +149,7 @@ test('A body that arrives at less than the minimum rate is rejected with 408, an
     }
     assert.match(String((await received)[0]), /^HTTP\/1\.1 408 /u)
     assert.equal(await isRejected(client, bodyMax), false)
-    socket.destroy()
+    await closeCalls(socket)
   }
 })
 
@@ -157,14 +161,12 @@ test('All bodies together are limited to the byte', async () => {
   ]
   assert.equal(await isRejected(third, kibibyte + 1), false)
   assert.equal(await isRejected(third, kibibyte + 2), true)
-  for (const socket of sockets) socket.destroy()
-  await waitUntilAccepted(third, bodyMax)
+  await closeCalls(...sockets)
+  assert.equal(await isRejected(third, bodyMax), false)
 })
 
 test('A body without a Content-Length is counted chunk by chunk', async () => {
   const client = await createClient()
-  // Bodies of the test before no longer count.
-  await waitUntilAccepted(client, bodyMax)
   const socket = await openReserved(client, bodyMax - mebibyte)
   const send = async (byteCount: number) => {
     const bytes = new Uint8Array(byteCount).fill(0x20)
@@ -173,7 +175,7 @@ test('A body without a Content-Length is counted chunk by chunk', async () => {
   assert.equal(await send(mebibyte), 400)
   assert.equal(await send(mebibyte + 1), 503)
   assert.equal(await send(mebibyte), 400, 'a rejected body is released')
-  socket.destroy()
+  await closeCalls(socket)
 })
 
 test('The routes of CompreFace use the same budget', async () => {
@@ -186,7 +188,7 @@ test('The routes of CompreFace use the same budget', async () => {
   const response = await fetch(url, { method: 'POST', headers, body: image })
   assert.equal(response.status, 503)
   assert.equal(response.headers.get('retry-after'), '1')
-  socket.destroy()
+  await closeCalls(socket)
 })
 
 /** Returns how many bytes the server reads of each request that is sent meanwhile. */
@@ -293,5 +295,5 @@ test('A playground call counts twice: as the request of a user and as a call of 
   const socket = await openReserved(other, 3 * mebibyte)
   assert.equal((await run(2 * mebibyte)).body.status, 200)
   assert.equal((await run(3 * mebibyte)).body.status, 503)
-  socket.destroy()
+  await closeCalls(socket)
 })
