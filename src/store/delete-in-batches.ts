@@ -70,11 +70,12 @@ export function isInBatch(
   const sizes = large.map((name) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`)
   const isShared = table === 'attempts' && dialectOf(build).hasRowLocks
   const lock = sql.raw(isShared ? 'for update skip locked' : '')
-  return sql`(${columns}) in (select ${columns} from
-    (select ${columns}, bytes, sum(bytes) over (rows unbounded preceding) as total from
-      (select ${columns}, ${sql.join([sql`0`, ...sizes], sql` + `)} as bytes from ${sql.table(table)}
-        where ${condition} limit ${sql.lit(batchRows)} ${lock}) as listed) as summed
-    where total <= ${sql.lit(batchBytes)} or total = bytes)`
+  // Materialized: PostgreSQL would list further rows for each row, in place of those it has deleted.
+  return sql`(${columns}) in (with listed as materialized (
+      select ${columns}, ${sql.join([sql`0`, ...sizes], sql` + `)} as bytes from ${sql.table(table)}
+      where ${condition} limit ${sql.lit(batchRows)} ${lock}),
+    summed as (select *, sum(bytes) over (rows unbounded preceding) as total from listed)
+    select ${columns} from summed where total <= ${sql.lit(batchBytes)} or total = bytes)`
 }
 
 /**

@@ -98,9 +98,10 @@ export const countScoreSql = `insert into "scoreHours" as h ("projectId", kind, 
   on conflict ("projectId", kind, "hourMs", bin)
   do update set count = h.count + 1, matched = h.matched + excluded.matched`
 
-const deleteOldCallsSql = `delete from calls where ("callId", "atMs") in (
+const deleteOldCallsSql = `with listed as materialized (
   select "callId", "atMs" from calls where "atMs" < :beforeMs order by "atMs" limit :limit
-  for update skip locked)`
+  for update skip locked)
+  delete from calls where ("callId", "atMs") in (select "callId", "atMs" from listed)`
 
 /** Records up to when rows of the log were deleted: the audit expects no earlier rows. */
 export const markSweptSql = `insert into watermarks (name, "valueMs")
