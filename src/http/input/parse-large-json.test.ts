@@ -21,25 +21,31 @@ test('A large body is parsed in one turn of the event loop per mebibyte', async 
 })
 
 test('A large body equals that of JSON.parse, wherever its long texts are divided', async () => {
-  const pieces = fc.constantFrom(
-    'a',
-    '/',
-    '\\/',
-    '\\\\',
-    '\\u00e9',
-    '\\ud83d\\ude00',
-    '\\"',
-    'é',
-    '😀',
-  )
-  const text = fc.array(pieces, { minLength: 20, maxLength: 60 })
+  const ascii = ['a', '/', '\\/', '\\\\', '\\u0061', '\\n', '\\"']
+  const any = [...ascii, '\\u00e9', '\\ud83d\\ude00', 'é', '😀']
+  const textOf = (pieces: readonly string[]) =>
+    fc.array(fc.constantFrom(...pieces), { minLength: 20, maxLength: 60 }).map((p) => p.join(''))
   await fc.assert(
-    fc.asyncProperty(text, fc.nat(12), async (parts, shift) => {
-      const repeated = `${'a'.repeat(shift)}${parts.join('')}`.repeat(Math.ceil(mebibyte / 40))
-      const json = `{"short":"x","list":["${repeated.replaceAll('\\"', '')}",null,1]}`
+    fc.asyncProperty(textOf(ascii), textOf(any), fc.nat(12), async (piece, other, shift) => {
+      const long = 'a'.repeat(shift) + piece.replaceAll('\\"', '').repeat(mebibyte / 16)
+      const short = other.repeat(Math.floor(mebibyte / Buffer.byteLength(other)))
+      const json = `{"short":"x","list":["${long}","${short}",null,1]}`
       const bytes = Buffer.from(json)
-      assert.deepEqual(await parseJsonBody(bytes, limits), JSON.parse(json))
+      assert.deepEqual(await parseJsonBody(bytes, { ...limits, tokensMax: 1e6 }), JSON.parse(json))
     }),
     { numRuns: 15 },
   )
+})
+
+test('A text of up to one mebibyte can contain any character, a longer one only ASCII', async () => {
+  const parse = (text: string) => parseJsonBody(Buffer.from(`{"text":"${text}"}`), limits)
+  for (const character of ['é', '\\u00e9']) {
+    const text = character + 'a'.repeat(mebibyte - Buffer.byteLength(character))
+    assert.deepEqual(await parse(text), JSON.parse(`{"text":"${text}"}`))
+    await assert.rejects(parse(`${text}a`), {
+      message: /over 1048576 bytes must contain only ASCII/u,
+    })
+  }
+  const escaped = `\\n${'a'.repeat(mebibyte)}`
+  assert.deepEqual(await parse(escaped), JSON.parse(`{"text":"${escaped}"}`))
 })

@@ -121,28 +121,29 @@ async function decodePlain(content: Buffer, { start, end }: LongText, pause: Pau
   return text
 }
 
-/**
- * A longer text can only be an image in base64. With other characters it takes twice the memory, and to
- * check and hash 24 MiB would block the event loop for 50 ms.
- */
-const anyTextBytesMax = 12 * 1024 * 1024
 const notAscii = /[^\0-\x7f]/u
 
+/**
+ * Decodes a text that can have escapes. A text over a slice can only be an image in base64. With other
+ * characters it would take twice the memory, and to join its slices would block the event loop.
+ */
 async function decodeAny(content: Buffer, { start, end }: LongText, pause: Pause): Promise<string> {
-  const slices: string[] = []
+  if (end - start - 1 <= sliceBytes) return decodeSlice(content, start + 1, end)
+  const decoded = Buffer.allocUnsafeSlow(end - start)
+  let length = 0
   for (let from = start + 1; from < end;) {
     const to = sliceEnd(content, from, end)
     const slice = decodeSlice(content, from, to)
-    if (end - start > anyTextBytesMax && notAscii.test(slice))
+    if (notAscii.test(slice))
       throw new HttpError(
         400,
-        `bytes ${from + 1} to ${to}: a text over ${anyTextBytesMax} bytes must contain only ASCII characters, as base64 does.`,
+        `bytes ${from + 1} to ${to}: a text over ${sliceBytes} bytes must contain only ASCII characters, as base64 does.`,
       )
-    slices.push(slice)
+    length += decoded.write(slice, length, 'latin1')
     await pause(to - from)
     from = to
   }
-  return slices.join('')
+  return decoded.toString('latin1', 0, length)
 }
 
 function decodeSlice(content: Buffer, from: number, to: number): string {
@@ -158,11 +159,10 @@ function decodeSlice(content: Buffer, from: number, to: number): string {
 const escapeBytesMax = '\\u0000'.length
 const backslash = 0x5c
 
-/** Returns the end of a slice that divides neither a character nor an escape. */
+/** Returns the end of a slice that divides no escape. */
 function sliceEnd(content: Buffer, from: number, end: number): number {
   let to = Math.min(from + sliceBytes, end)
   if (to === end) return end
-  while (((content[to] ?? 0) & 0xc0) === 0x80) to--
   const first = content.indexOf(backslash, to - escapeBytesMax + 1)
   if (first === -1 || first >= to) return to
   let run = first

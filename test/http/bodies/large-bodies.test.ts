@@ -51,7 +51,7 @@ test('Bodies that would block the event loop are rejected by what they contain t
       Buffer.from(`{"a":"${'é'.repeat(8 * mebibyte)}"x}`),
       /byte 16777224: expected a comma or \}/u,
     ],
-    'a text that is no base64': [bodyOf('e\u0301'), /over 12582912 bytes must contain only ASCII/u],
+    'a text that is no base64': [bodyOf('e\u0301'), /over 1048576 bytes must contain only ASCII/u],
     'escapes of other characters': [bodyOf('\\u00e9'), /must contain only ASCII/u],
     'an escape that is invalid': [bodyOf('\\x'), /bytes 42 to 10486\d\d: expected a text/u],
   }
@@ -87,16 +87,10 @@ test('The limits of the bytes outside texts and of escaped quotes are exact', as
 
 test('A large call with escaped characters has the result of the same call without escapes', async () => {
   const { images } = imageParams('anna') as { readonly images: readonly object[] }
-  const padding = 'a/+é\u{1F600}'.repeat(100_000)
+  const padding = 'a/+'.repeat(400_000)
   const call = { action: 'svc.detect', params: { images, padding } }
   const plain = JSON.stringify(call)
-  const escaped = plain
-    .replaceAll('/', '\\/')
-    .replaceAll(/[+é]|\p{So}/gu, (text) =>
-      [...Array(text.length).keys()]
-        .map((index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`)
-        .join(''),
-    )
+  const escaped = plain.replaceAll('/', '\\/').replaceAll('+', '\\u002b')
   const [first, second] = [await gallery.post(plain), await gallery.post(escaped)]
   assert.deepEqual(second.body.errors, first.body.errors)
   assert.match(first.body.errors[0].message, /padding/u)
@@ -210,7 +204,7 @@ test('Parameters that are a text are described as one text, not by their charact
   const entries = mock.method(Object, 'entries')
   const responses = []
   for (const action of ['svc.detect', 'unknown'])
-    responses.push(await gallery.post(JSON.stringify({ action, params: 'é'.repeat(mebibyte) })))
+    responses.push(await gallery.post(JSON.stringify({ action, params: 'é'.repeat(mebibyte / 2) })))
   const counts = entries.mock.calls.map(({ result = [] }) => result.length)
   entries.mock.restore()
   for (const { body } of responses)
