@@ -3,6 +3,8 @@ import { invalidField } from '../server/input.ts'
 
 /** The fewest guesses, as a power of ten, that an attacker with a list of passwords may need. */
 const guessesLog10Min = 8
+/** Of a longer password, its start is estimated: 256 characters would take 0.5 s of processor time. */
+const estimatedCharsMax = 40
 /** A name, or a part of it, of fewer characters occurs in too many good passwords. */
 const comparedNameCharsMin = 3
 
@@ -14,7 +16,7 @@ async function loadEstimator(): Promise<ZxcvbnFactory> {
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
   ])
-  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
+  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs, maxLength: estimatedCharsMax })
 }
 
 /**
