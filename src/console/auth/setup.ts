@@ -6,6 +6,7 @@ import * as storedUsers from '../../store/console/users.ts'
 import type { ReadTx, Tx } from '../../store/database.ts'
 import { removeSecondFactor } from '../../store/console/second-factors.ts'
 import { endUserAccess } from '../../store/console/sessions.ts'
+import { findFirstAccountId } from '../../store/tenancy/projects.ts'
 import { invalidField, name } from '../server/input.ts'
 import { defineWrite, type ConsoleContext } from '../server/console-route.ts'
 import { requireStrongPassword } from './password-strength.ts'
@@ -52,7 +53,7 @@ export const setUp = defineWrite('/setup', {
   auditAction: 'session.setUp',
   body: z.strictObject({ token: z.string().trim().max(64), name: name.optional(), password }),
   response: session,
-  prepare: async ({ body, services, request, identity }) => {
+  prepare: async ({ body, services, request }) => {
     requireSecureTransport(request)
     const { clientIp } = request
     const invited = await services.store
@@ -64,8 +65,10 @@ export const setUp = defineWrite('/setup', {
         await services.authThrottle.recordFailure(clientIp)
         throw error
       })
-    const { name: userName, accountId } = invited ?? { ...identity, name: body.name ?? '' }
+    const userName = invited?.name ?? body.name ?? ''
     await requireStrongPassword(body.password, { userName, path: 'body.password' })
+    // Not that of a user who is signed in while the page opens.
+    const accountId = invited?.accountId ?? (await findFirstAccountId(services.store.db)) ?? ''
     const source = { clientIp, isKnownAddress: true }
     return { password: await services.passwordHasher.hash(body.password, source), accountId }
   },
@@ -75,7 +78,9 @@ export const setUp = defineWrite('/setup', {
     const { userId, creatorName } = await requireSetupLink(tx, body.token, services)
     await storedUsers.removeInviteLink(tx, userId)
     const user =
-      userId === null ? await findOrCreateOwner(tx, call) : await storedUsers.findUser(tx, userId)
+      userId === null
+        ? await findOrCreateOwner(tx, call, prepared.accountId)
+        : await storedUsers.findUser(tx, userId)
     if (!user) throw new Error('the user of a setup link does not exist')
     requireEnabled(user)
     await storedUsers.updateUser(tx, user.userId, { password: prepared.password })
@@ -102,11 +107,11 @@ async function requireSetupLink(tx: ReadTx, token: string, { clock }: ConsoleCon
  */
 async function findOrCreateOwner(
   tx: Tx,
-  { body, identity, services }: ConsoleContext<unknown, { readonly name?: string | undefined }>,
+  { body: { name }, services }: ConsoleContext<unknown, { readonly name?: string | undefined }>,
+  accountId: string,
 ): Promise<storedUsers.ConsoleUser> {
-  const { name } = body
   if (name === undefined) throw invalidField('body.name', 'is required for an owner')
-  const owner = { name, role: 'owner', accountId: identity.accountId } as const
+  const owner = { name, role: 'owner', accountId } as const
   const existing = await storedUsers.findUserByName(tx, name)
   if (existing?.accountId !== owner.accountId)
     return addUserWithoutPassword(tx, owner, services.clock())
