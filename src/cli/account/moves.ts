@@ -5,12 +5,7 @@ import {
   requireMoveLock,
   type AccountMove,
 } from '../../store/account-move/move-record.ts'
-import {
-  removeAccount,
-  removePermanentRows,
-  removeRows,
-  runnerOf,
-} from '../../store/account-move/frozen-account.ts'
+import { removeAccount, removeRows, runnerOf } from '../../store/account-move/frozen-account.ts'
 import type { Store } from '../../store/database.ts'
 import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
 import { openMigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
@@ -77,8 +72,7 @@ export async function remove({ account, json }: CommandValues<'account'>): Promi
       if (!open || open.completedAtUtc === null)
         throw new Error(`the account ${accountId} was not moved to another database`)
       const rows = await removeRows(source, accountId, reporter.onRemoved)
-      const permanent = await source.write((on) => removePermanentRows(on, accountId))
-      return rows + permanent + (await removeLast(store, open))
+      return rows + (await removeLast(store, open))
     })
     reporter.end()
     const result = `${removed} rows of account ${accountId} were deleted`

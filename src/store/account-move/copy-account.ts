@@ -122,8 +122,7 @@ async function createLogMonth(target: MigrationTarget, atMs: number): Promise<vo
     try {
       return await target.createLogPartition(atMs)
     } catch (error) {
-      const isBusy = error instanceof Error && isLockTimeout(error.cause)
-      if (!isBusy || tries === triesMax) throw error
+      if (!isLockTimeout(error) || tries === triesMax) throw error
     }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CompiledQuery } from '../database.ts'
 import { isLockTimeout } from '../postgres/connection/fault.ts'
 import { type QueryRunner, prepare } from '../postgres/connection/kysely-driver.ts'
@@ -28,33 +29,46 @@ const balanceTables = ['chainHeads', 'ledgers']
 const lastTables = ['prices', 'buckets', 'projects', 'accounts']
 
 const batchRows = 2000
+/** Rows that are deleted while other accounts cannot write: about 50 ms. */
+const permanentBatchRows = 500
+
+type OnRemoved = (progress: { readonly table: string; readonly rows: number }) => void
 
 /**
- * Deletes the frozen copy of an account that was moved, except its ledger and its other permanent rows: first the
+ * Deletes the frozen copy of an account that was moved, without the account itself: first the
  * credentials, so that nothing can use the account without the triggers of the freeze, then all
- * other rows in batches.
+ * other rows in batches. The triggers that protect the permanent rows are disabled in the transactions
+ * of their batches only, whose locks exclude all other writers.
  *
  * @returns the number of deleted rows.
  */
-export async function removeRows(
-  source: MigrationTarget,
-  accountId: string,
-  onProgress: (progress: { readonly table: string; readonly rows: number }) => void,
-): Promise<number> {
+export async function removeRows(source: MigrationTarget, accountId: string, onRemoved: OnRemoved) {
   const ids = await source.read((on) => readAccountIds(on, accountId))
-  await source.write(async (on) => {
+  await writeLocked(source, async (on) => {
     await dropTriggers(on, accountId)
-    for (const name of credentialTables) await removeAll(on, name, ids)
+    for (const name of credentialTables) await removeBatch(on, name, ids)
   })
   let removed = 0
-  for (const name of batchedTables()) {
+  const removeInBatches = async (name: string, removeNext: () => Promise<number>) => {
     let rows = 0
-    for (let count = batchRows; count === batchRows; rows += count)
-      count = await source.write((on) => removeBatch(on, name, ids))
+    for (let count = 1; count > 0; rows += count) count = await removeNext()
     removed += rows
-    if (rows > 0) onProgress({ table: name, rows })
+    if (rows > 0) onRemoved({ table: name, rows })
   }
+  for (const name of batchedTables())
+    await removeInBatches(name, () => source.write((on) => removeBatch(on, name, ids, batchRows)))
+  for (const name of permanentTables)
+    await removeInBatches(name, () => writeLocked(source, (on) => removePermanent(on, name, ids)))
+  for (const name of balanceTables)
+    removed += await source.write((on) => removeBatch(on, name, ids))
   return removed
+}
+
+async function removePermanent(on: QueryRunner, name: string, ids: AccountIds): Promise<number> {
+  await on.run({ text: `alter table "${name}" disable trigger "${name}_no_delete"` })
+  const count = await removeBatch(on, name, ids, permanentBatchRows)
+  await on.run({ text: `alter table "${name}" enable trigger "${name}_no_delete"` })
+  return count
 }
 
 /** Subjects first: their faces, templates, crops and groups are deleted with them. */
@@ -80,19 +94,14 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   appliedRemovals: ['nodeId', 'galleryId'],
 }
 
-async function removeBatch(on: QueryRunner, name: string, ids: AccountIds): Promise<number> {
+/** Deletes rows of the account: all of them without a limit. @returns the number. */
+async function removeBatch(on: QueryRunner, name: string, ids: AccountIds, limit?: number) {
   const condition = conditionOf(name, ids)
   if (condition === undefined) return 0
   const key = (keysOf[name] ?? []).map((column) => `"${column}"`).join(', ')
   const text = `delete from "${name}" where (${key}) in (
-    select ${key} from "${name}" where ${condition} limit ${batchRows})`
+    select ${key} from "${name}" where ${condition} limit ${limit ?? 'all'})`
   return (await on.run({ text })).count
-}
-
-async function removeAll(on: QueryRunner, name: string, ids: AccountIds): Promise<number> {
-  const condition = conditionOf(name, ids)
-  if (condition === undefined) return 0
-  return (await on.run({ text: `delete from "${name}" where ${condition}` })).count
 }
 
 function conditionOf(name: string, ids: AccountIds): string | undefined {
@@ -101,29 +110,11 @@ function conditionOf(name: string, ids: AccountIds): string | undefined {
   return table && ownedBy(ids, table.column)
 }
 
-/**
- * Deletes the ledger, the deletion records and the audit log of the account. The triggers that
- * protect these rows are disabled in this transaction only: its locks exclude all other writers.
- *
- * @returns the number of deleted rows.
- */
-export async function removePermanentRows(on: QueryRunner, accountId: string): Promise<number> {
-  const ids = await readAccountIds(on, accountId)
-  let removed = 0
-  for (const name of permanentTables) {
-    await on.run({ text: `alter table "${name}" disable trigger "${name}_no_delete"` })
-    removed += await removeAll(on, name, ids)
-    await on.run({ text: `alter table "${name}" enable trigger "${name}_no_delete"` })
-  }
-  for (const name of balanceTables) removed += await removeAll(on, name, ids)
-  return removed
-}
-
 /** Deletes the account itself with its projects. @returns the number of deleted rows. */
 export async function removeAccount(on: QueryRunner, accountId: string): Promise<number> {
   const ids = await readAccountIds(on, accountId)
   let removed = 0
-  for (const name of lastTables) removed += await removeAll(on, name, ids)
+  for (const name of lastTables) removed += await removeBatch(on, name, ids)
   return removed
 }
 
@@ -170,18 +161,35 @@ export async function countRunningCalls(on: QueryRunner, accountId: string): Pro
  */
 export async function tryFreezeWrites(source: MigrationTarget, accountId: string) {
   try {
-    return await source.write((on) => freezeWrites(on, accountId))
+    return await writeOnce(source, (on) => freezeWrites(on, accountId))
   } catch (error) {
-    const isBusy = error instanceof Error && isLockTimeout(error.cause)
-    if (isBusy) return false
+    if (isLockTimeout(error)) return false
     throw error
   }
+}
+
+/** @throws Error, see `isLockTimeout`, if a lock was not available in time. */
+function writeOnce<T>(source: MigrationTarget, job: (on: QueryRunner) => Promise<T>): Promise<T> {
+  return source.write(async (on) => {
+    await on.run({ text: `set local lock_timeout = ${lockTimeoutMs}` })
+    return job(on)
+  })
+}
+
+/** Repeats it until the locks are available. Between the attempts, other accounts can write. */
+async function writeLocked<T>(source: MigrationTarget, job: (on: QueryRunner) => Promise<T>) {
+  for (;;)
+    try {
+      return await writeOnce(source, job)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      await sleep(2 * lockTimeoutMs)
+    }
 }
 
 async function freezeWrites(on: QueryRunner, accountId: string): Promise<boolean> {
   if (await isFrozen(on, accountId)) return true
   const names = accountTables.map(({ name }) => `"${name}"`).join(', ')
-  await on.run({ text: `set local lock_timeout = ${lockTimeoutMs}` })
   await on.run({ text: `lock table ${names} in share row exclusive mode` })
   if ((await countRunningCalls(on, accountId)) > 0) return false
   const ids = await readAccountIds(on, accountId)

@@ -73,9 +73,10 @@ export function isRetryable(error: unknown, cause: 'race' | 'deadlock'): boolean
   return isRace || code === '40001' || code === '40P01' || isStalePlan(error)
 }
 
-/** Returns whether a statement did not get a lock within its time limit. */
+/** Returns whether a statement did not get a lock within its time limit, also for an error that it caused. */
 export function isLockTimeout(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '55P03'
+  if (error instanceof DatabaseError) return error.code === '55P03'
+  return error instanceof Error && isLockTimeout(error.cause)
 }
 
 function isStalePlan({ code, message }: DatabaseError): boolean {
