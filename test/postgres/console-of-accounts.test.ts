@@ -42,6 +42,12 @@ describe('The console of several accounts', { skip: postgresSkipReason ?? false 
     })
     const isWaiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`
     while ((await queryAllAccounts(database.url, isWaiting)).length === 0);
+    // A command excludes the changes of all accounts, but only while it runs.
+    const environment = { DATABASE_URL: database.url }
+    const link = runJson(gallery.dataDir, consoleLink, 'link', environment)
+    const waits = `select 1 from pg_stat_activity where query like '%advisory_xact_lock(%'
+      and state <> 'idle' and datname = current_database() and pid <> pg_backend_pid()`
+    while ((await queryAllAccounts(database.url, waits)).length < 2);
     const credentials = { name: 'Bob', password: validPassword }
     const signIn = await newClient().send('POST', '/sign-in', credentials)
     assert.equal(signIn.status, 200, signIn.text)
@@ -50,6 +56,7 @@ describe('The console of several accounts', { skip: postgresSkipReason ?? false 
     assert.equal((await queryAllAccounts(database.url, isWaiting)).length, 1)
     await held[Symbol.asyncDispose]()
     assert.equal((await waiting).status, 200)
+    assert.match((await link).link, /\/setup#/u)
   })
 
   test('The name of a user of another account is refused', async () => {

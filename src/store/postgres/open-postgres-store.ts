@@ -1,14 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runAsAllAccounts } from '../../lib/account-context.ts'
+import { unavailable } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Store, StoreOptions, DatabaseInfo } from '../database.ts'
+import type { Store, StoreOptions, DatabaseInfo, Tx } from '../database.ts'
 import { requireMigrationComplete } from '../sqlite-to-postgres/progress.ts'
 import { createKeyFinders, type KeyLookupRow } from '../tenancy/keys.ts'
 import { createConfirmRemovals, joinSharedClock } from './shared-clock.ts'
 import { admitInOneStatement, postgresReadTx, postgresTx, settleInOneStatement } from './tx.ts'
 import { createBatcher } from './connection/batcher.ts'
 import { isRetryable } from './connection/fault.ts'
-import { databaseOnPool, databaseOnTransaction, prepare } from './connection/kysely-driver.ts'
-import { openPool, type ConnectionPool } from './connection/pool.ts'
+import {
+  type QueryRunner,
+  databaseOnPool,
+  databaseOnTransaction,
+  prepare,
+} from './connection/kysely-driver.ts'
+import { lockTimeoutMs, openPool, type ConnectionPool } from './connection/pool.ts'
 import { requireTransactions } from './connection/pooler.ts'
 import { parseServerAddress, throwExplained } from './connection/server-address.ts'
 import { transact, type TransactionOptions } from './connection/transaction.ts'
@@ -65,8 +72,8 @@ export async function openPostgresStore(
     runExclusive: (job, accountId) =>
       transact(pool, { access: 'write' }, async (transaction) => {
         const tx = postgresTx(transaction)
-        if (accountId !== undefined) await tx.lock(`change:${accountId}`, 'exclusive')
-        await tx.lock('change', accountId === undefined ? 'exclusive' : 'shared')
+        if (accountId === undefined) await lockAllChanges(transaction)
+        else await lockChangesOf(tx, accountId)
         return job({ db: databaseOnTransaction(transaction), tx })
       }),
     read: (job) =>
@@ -81,6 +88,30 @@ export async function openPostgresStore(
       transact(pool, writeOptions, () => settleInOneStatement(runBatched, input)),
     close: () => resources.disposeAsync(),
   }
+}
+
+async function lockChangesOf(tx: Tx, accountId: string): Promise<void> {
+  await tx.lock(`change:${accountId}`, 'exclusive')
+  await tx.lock('change', 'shared')
+}
+
+const tryLockChanges = prepare<{ readonly isLocked: boolean }>(
+  `select pg_try_advisory_xact_lock(hashtextextended('change', 0)) as "isLocked"`,
+)
+const lockIntervalMs = 20
+
+/**
+ * Excludes the changes of all accounts. It does not wait in the queue of the lock, in which later
+ * changes of other accounts would wait behind it.
+ *
+ * @throws HttpError 503 if changes run all the time.
+ */
+async function lockAllChanges(transaction: QueryRunner): Promise<void> {
+  for (let waitedMs = 0; waitedMs < lockTimeoutMs; waitedMs += lockIntervalMs) {
+    if ((await tryLockChanges.first(transaction, {}))?.isLocked) return
+    await sleep(lockIntervalMs)
+  }
+  throw unavailable('Other changes are in progress. Try again.')
 }
 
 /** Changes of the schema during a move of an account can end a read as a deadlock: it is repeated. */
