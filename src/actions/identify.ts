@@ -108,7 +108,9 @@ async function identifyImages(call: IdentifyCall) {
       const hits = facesOf(searches).flatMap((face) => face.hits)
       const found = { hits, threshold: state.threshold }
       const hitSubjects = await loadHitSubjects(call, tx, found)
-      const facts = { ...state, hitSubjects, unknownGroups, visitors }
+      // A repeated transaction begins with the result of the search again.
+      const current = visitors && { ...visitors, hitsOf: new Map(visitors.hitsOf) }
+      const facts = { ...state, hitSubjects, unknownGroups, visitors: current }
       const outcomes = await mapSequential(searches, (search) => toOutcome(call, tx, search, facts))
       await storeMatches(call, tx, searches, outcomes)
       await storeNearestFace(call, tx, searches, outcomes)

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { project } from '../../../src/cli/tenancy/commands.ts'
 import { matchChangedSince } from '../../../src/gallery/match.ts'
+import type { Tx } from '../../../src/store/database.ts'
 import { runJson } from '../../support/cli/run-json.ts'
 import {
   fakeCalibrations,
@@ -192,6 +193,29 @@ test('Faces that are compared with the changes since a search decrypt each chang
     faces.map(() => 2),
   )
   assert.equal(decryptedCount, 2)
+})
+
+test('A call reads the template of each visitor that it creates once for all further pictures', async () => {
+  let readCount = 0
+  const countReads = (tx: Tx): Tx => ({
+    ...tx,
+    run: async (query) => {
+      const rows = await tx.run(query)
+      readCount += rows.filter((row) => 'ciphertext' in Object(row)).length
+      return rows
+    },
+  })
+  await using counted = await startGallery({
+    wrapStore: (store) => ({ ...store, write: (job) => store.write((tx) => job(countReads(tx))) }),
+  })
+  const client = await createVisitorProject(counted)
+  const images = ['A', 'B', 'C', 'D'].flatMap((picture) =>
+    Object.values(imageParams(`${picture}1`, `${picture}2`)).flat(),
+  )
+  const { body } = await client.call('svc.identify', { images, maxFaces: 2 })
+  assert.equal(body.data.results.length, 4)
+  assert.equal((await listVisitors(client, '')).length, 8)
+  assert.equal(readCount, 6, 'the visitors of the last picture are not read')
 })
 
 test('A full gallery of visitors, or a limit of one face, adds nothing and does not fail the call', async () => {

@@ -17,14 +17,14 @@ export type SearchedFace = ProbeFace & {
   readonly decidedHits: readonly SearchHit[]
 }
 
-/** The visitors that faces without a match resemble. */
+/** The visitors that faces without a match resemble; `recordVisits` updates it after each picture. */
 export type VisitorSearch = {
   /** The number of the last change of the visitors that the search included. */
-  readonly sequence: number
+  sequence: number
   /** The same of the subjects. */
   readonly subjectSequence: number
   /** The visitors of each face without a match that is good enough to enroll. */
-  readonly hitsOf: ReadonlyMap<ProbeFace, readonly SearchHit[]>
+  readonly hitsOf: Map<ProbeFace, readonly SearchHit[]>
 }
 
 /** The most faces of a picture, so that each has a visitor if others have the first ones. */
@@ -130,10 +130,8 @@ export async function recordVisits(
   if (changed.some((ofFace) => hasMatch(ofFace, threshold))) throw new GalleryChangedError()
   const galleryId = visitors.galleryIdOf(caller.galleryId)
   await subjects.lock(tx, galleryId, 'exclusive')
-  const hits = await currentHits(matching, tx, {
-    since: { galleryId, sequence: search.sequence, faces: probes },
-    hits: unknown.map((face) => search.hitsOf.get(face) ?? []),
-  })
+  await updateHits(matching, tx, { galleryId, search })
+  const hits = unknown.map((face) => search.hitsOf.get(face) ?? [])
   const request = { galleryId, projectId: caller.projectId, requested: 'auto' } as const
   const { threshold: visitorThreshold } = await matching.searchThreshold(tx, request)
   const near = hits.map((ofFace) => ofFace.filter((hit) => hit.similarity >= visitorThreshold))
@@ -153,7 +151,25 @@ export async function recordVisits(
     const former = visitor && { visitor, similarity: best.similarity }
     visits.set(face, await recordVisit(call, tx, { face, former }))
   }
+  for (const face of faces) search.hitsOf.delete(face)
   return faces.map((face) => visits.get(face))
+}
+
+/**
+ * Compares the faces of this and all later pictures with the visitors that have changed since the
+ * search. Each of them is decrypted once, and not again for each picture.
+ */
+async function updateHits(
+  matching: SearchCall['services']['matching'],
+  tx: Tx,
+  { galleryId, search }: { readonly galleryId: string; readonly search: VisitorSearch },
+): Promise<void> {
+  const { sequence, hitsOf } = search
+  const probes = Array.from(hitsOf.keys(), (face) => face.probes)
+  const since = { galleryId, sequence, faces: probes }
+  const hits = await currentHits(matching, tx, { since, hits: [...hitsOf.values()] })
+  for (const [index, face] of [...hitsOf.keys()].entries()) hitsOf.set(face, hits[index] ?? [])
+  search.sequence = await matching.sequence(tx, galleryId)
 }
 
 /**
