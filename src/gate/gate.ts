@@ -24,13 +24,12 @@ import { createInFlightCalls } from './admission/in-flight.ts'
 import { createAuthThrottle } from './auth-throttle.ts'
 import { type RequestIdentity, authenticate } from './authenticate.ts'
 import type { AdmittedCall, CallContent } from './call-states.ts'
-import { errorCodeOf } from './log-call.ts'
+import { errorCodeOf, outcomeOfError } from './log-call.ts'
 import {
   type CompletedCall,
   type SettleOptions,
   type Settlement,
   finishUnbilled,
-  releaseReservation,
   settle,
 } from './settle.ts'
 import { createStoredBytes } from './stored-bytes.ts'
@@ -154,13 +153,13 @@ function createEndings(
       ),
     /** Ends a successful call that costs nothing and is not kept for replays. */
     finish: async (admitted: AdmittedCall): Promise<void> => {
-      await write(admitted, (tx) => finishUnbilled(tx, admitted))
+      await write(admitted, (tx) => finishUnbilled(tx, admitted, { code: 'OK' }))
       admitted.complete()
     },
     /** Ends a call that failed because of a fault of the server. @returns the given error. */
     release: async (admitted: AdmittedCall, error: unknown): Promise<unknown> => {
       // If the database is down, the reservation expires later.
-      const job = (tx: Tx): Promise<void> => releaseReservation(tx, admitted, error)
+      const job = (tx: Tx): Promise<void> => finishUnbilled(tx, admitted, outcomeOfError(error))
       await write(admitted, job).catch(() => undefined)
       admitted.complete()
       return error

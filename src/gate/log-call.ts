@@ -5,7 +5,7 @@ import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/database.ts'
 import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
 
-type CallOutcome = {
+export type CallOutcome = {
   readonly code: string
   readonly isReplay?: boolean
   /** Why the call, or a part of it, failed. */

@@ -9,10 +9,10 @@ import { type ResultFaceEvent, addEvent, findFaceEventReceivers } from '../store
 import type { Reservation } from './call-states.ts'
 import {
   problemsOfResults,
+  type CallOutcome,
   type LoggedProblem,
   callRowOf,
   logCall,
-  outcomeOfError,
 } from './log-call.ts'
 import { encryptResponse } from './request-fingerprint.ts'
 
@@ -195,20 +195,13 @@ async function addFaceEvents(
   }
 }
 
-/** Ends a call that failed with an internal error: it costs nothing and can be retried. */
-export async function releaseReservation(tx: Tx, reservation: Reservation, error: unknown) {
-  if (!(await tx.attempts.deleteOwned(reservationKeyOf(reservation)))) return
-  await release(tx, reservation.projectId, reservation.reservedMicros)
-  await logCall(tx, reservation.call, outcomeOfError(error))
-}
-
-/** Ends a successful call that is free and is not stored for replays. */
-export async function finishUnbilled(tx: Tx, reservation: Reservation): Promise<void> {
-  if (!(await tx.attempts.deleteOwned(reservationKeyOf(reservation)))) return
-  await release(tx, reservation.projectId, reservation.reservedMicros)
-  await logCall(tx, reservation.call, { code: 'OK' })
-}
-
-function reservationKeyOf({ projectId, requestId, token }: Reservation) {
-  return { projectId, requestId, token }
+/** Ends a call that costs nothing and is not stored for replays: a free one, or one with an internal error. */
+export async function finishUnbilled(
+  tx: Tx,
+  { call, projectId, requestId, token, reservedMicros }: Reservation,
+  outcome: CallOutcome,
+): Promise<void> {
+  if (!(await tx.attempts.deleteOwned({ projectId, requestId, token }))) return
+  await release(tx, projectId, reservedMicros)
+  await logCall(tx, call, outcome)
 }

@@ -12,7 +12,8 @@ import {
   admitInTransaction,
   type AdmissionResult,
 } from '../../src/gate/admission/admit-transaction.ts'
-import { releaseReservation, settleInTransaction } from '../../src/gate/settle.ts'
+import { outcomeOfError } from '../../src/gate/log-call.ts'
+import { finishUnbilled, settleInTransaction } from '../../src/gate/settle.ts'
 import { expireLeftover, sweep } from '../../src/gate/sweep.ts'
 import { HttpError } from '../../src/lib/errors.ts'
 import type { Tx } from '../../src/store/database.ts'
@@ -92,7 +93,8 @@ async function applyCommand(
     case 'release': {
       const reservation = selectReservation(state, command.reservation)
       if (!reservation) return
-      const release = (tx: Tx) => releaseReservation(tx, reservation, new Error('fault'))
+      const outcome = outcomeOfError(new Error('fault'))
+      const release = (tx: Tx) => finishUnbilled(tx, reservation, outcome)
       await runTransaction(release, command.outcome)
       if (isCommitted) removeRunning(model, reservation)
       return

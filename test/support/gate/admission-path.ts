@@ -18,7 +18,8 @@ import type { AdmittedTerms } from '../../../src/store/gate/admission-rule.ts'
 import { decryptResponse } from '../../../src/gate/request-fingerprint.ts'
 import type { Reservation } from '../../../src/gate/call-states.ts'
 import { errorCodeOf } from '../../../src/gate/log-call.ts'
-import { finishUnbilled, releaseReservation, settle } from '../../../src/gate/settle.ts'
+import { type CallOutcome, outcomeOfError } from '../../../src/gate/log-call.ts'
+import { finishUnbilled, settle } from '../../../src/gate/settle.ts'
 import { sweep } from '../../../src/gate/sweep.ts'
 import { runAsAccount } from '../../../src/lib/account-context.ts'
 import { HttpError } from '../../../src/lib/errors.ts'
@@ -210,8 +211,10 @@ async function endCall(
   const { ending } = call
   if (ending === 'open') return undefined
   const fault = new Error('fault')
-  if (ending === 'release') return store.write((tx) => releaseReservation(tx, reservation, fault))
-  if (ending === 'finish') return store.write((tx) => finishUnbilled(tx, reservation))
+  const finish = (outcome: CallOutcome) =>
+    store.write((tx) => finishUnbilled(tx, reservation, outcome))
+  if (ending === 'release') return finish(outcomeOfError(fault))
+  if (ending === 'finish') return finish({ code: 'OK' })
   const { accountId } = reservation.call.caller
   const executed = completedCallOf(reservation, call, accountId)
   try {
