@@ -6,6 +6,7 @@ import type { ExtraImageType } from '../lib/image-types/image-types.ts'
 import { correlationIdCharsMax } from '../lib/limits/call-limits.ts'
 import type { CallDecision } from '../lib/observability/call-decision.ts'
 import { omitNulls } from '../lib/validation/describe-issue.ts'
+import { sentImages } from '../lib/validation/sent-images.ts'
 import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceEvent } from '../store/webhooks/events.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
@@ -279,8 +280,7 @@ async function withCorrelationIds<Value>(
 
 /** The parameters may be invalid. */
 function correlationIdOf(params: unknown, imageIndex: number): string {
-  const images = (params as { readonly images?: unknown } | null)?.images
-  const image: unknown = Array.isArray(images) ? images[imageIndex] : undefined
+  const image = sentImages(params)[imageIndex]
   const { correlationId: named } = Object(image) as { readonly correlationId?: unknown }
   return typeof named === 'string' ? named.slice(0, correlationIdCharsMax) : `auto-${imageIndex}`
 }

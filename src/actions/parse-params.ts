@@ -7,6 +7,7 @@ import {
   isImageContentType,
 } from '../lib/image-types/image-types.ts'
 import { type InputProblem, parseInput } from '../lib/validation/describe-issue.ts'
+import { sentImages } from '../lib/validation/sent-images.ts'
 
 /** @throws ActionError INVALID_REQUEST with one problem per issue, each with its JSON path. */
 export function parseParams<Params extends z.ZodType>(
@@ -50,9 +51,7 @@ function withAcceptedTypes(
 }
 
 function findRefusedTypes(params: unknown, accepted: readonly string[]): InputProblem[] {
-  const { images } = Object(params) as { readonly images?: unknown }
-  if (!Array.isArray(images)) return []
-  return images.flatMap((image: unknown, index): InputProblem[] => {
+  return sentImages(params).flatMap((image, index): InputProblem[] => {
     const { contentType } = Object(image) as { readonly contentType?: unknown }
     if (!isImageContentType(contentType) || accepted.includes(contentType)) return []
     return [

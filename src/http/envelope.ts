@@ -11,6 +11,7 @@ import type { Settlement } from '../gate/settle.ts'
 import { ActionError, type ActionProblem, toProblem } from '../lib/errors.ts'
 import { uuidsInText } from '../lib/ids.ts'
 import { bestDecision } from '../lib/observability/call-decision.ts'
+import { sentImages } from '../lib/validation/sent-images.ts'
 import type { ActionContent, EchoedFields } from './input/read-call.ts'
 import type { CallEnd, RunnableCall } from './run-call.ts'
 
@@ -229,16 +230,11 @@ type RoomCheck = {
  * @throws HttpError 503 with Retry-After.
  */
 export function assertRoom(vision: Services['vision'], { action, params, caller }: RoomCheck) {
-  const images = sentImages(params)
+  // The action rejects everything else in there.
+  const images = sentImages(params).filter(hasBytes)
   const { analyzesAllImages: all = false } = action
   const analyzed = (typeof all === 'function' ? all(params) : all) ? images : images.slice(0, 1)
   if (analyzed.length > 0) vision.assertRoom(analyzed, caller)
-}
-
-/** Returns the images in `params.images`; the action rejects everything else in there. */
-function sentImages(params: unknown): readonly { readonly bytes: string }[] {
-  const { images } = Object(params) as { readonly images?: unknown }
-  return Array.isArray(images) ? images.filter(hasBytes) : []
 }
 
 function hasBytes(image: unknown): image is { readonly bytes: string } {

@@ -1,5 +1,7 @@
 import { newId } from '../../lib/ids.ts'
+import { imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import type { Micros } from '../../lib/money.ts'
+import { sentImages } from '../../lib/validation/sent-images.ts'
 import type {
   AccessRequest,
   AdmissionInput,
@@ -97,18 +99,14 @@ export function reservationOf(
   }
 }
 
-const imagesMax = 10
-
-/** Returns the price in units when the given number of images failed. */
+/**
+ * Returns the price in units when the given number of images failed. Parameters are not validated at this
+ * point.
+ */
 export function priceUnitsOf(
   { action, params }: Pick<CallContent, 'action' | 'params'>,
   failedCount: number,
 ): number {
-  return action.price(imageCountOf(params) - failedCount, params)
-}
-
-/** Parameters are not validated at this point; anything but a list of images counts as none. */
-function imageCountOf(params: unknown): number {
-  if (typeof params !== 'object' || params === null || !('images' in params)) return 0
-  return Array.isArray(params.images) ? Math.min(params.images.length, imagesMax) : 0
+  const imageCount = Math.min(sentImages(params).length, imagesPerCallMax)
+  return action.price(imageCount - failedCount, params)
 }

@@ -16,6 +16,7 @@ import {
 import { isUuid, newId } from '../../lib/ids.ts'
 import { correlationIdCharsMax, imagesPerCallMax } from '../../lib/limits/call-limits.ts'
 import { closestName } from '../../lib/validation/closest-name.ts'
+import { sentImages } from '../../lib/validation/sent-images.ts'
 import { describeRequest } from './describe-request.ts'
 import { readBytes } from './read-body.ts'
 import {
@@ -137,20 +138,15 @@ function readEchoedFields(body: Readonly<Record<string, unknown>>): EchoedFields
   return {
     requestId: isUuid(requestId) ? requestId : newId(),
     action: typeof action === 'string' ? toStorable(action, actionCharsMax) : '',
-    correlationIds: readCorrelationIds(body['params']),
+    correlationIds: sentImages(body['params']).slice(0, imagesPerCallMax).map(readCorrelationId),
   }
 }
 
-/** Reads the correlation ids of any parameters. */
-function readCorrelationIds(params: unknown): (string | undefined)[] {
-  const { images } = Object(params) as { readonly images?: unknown }
-  if (!Array.isArray(images)) return []
-  return images.slice(0, imagesPerCallMax).map((image: unknown) => {
-    const { correlationId } = Object(image) as { readonly correlationId?: unknown }
-    return typeof correlationId === 'string'
-      ? toStorable(correlationId, correlationIdCharsMax)
-      : undefined
-  })
+function readCorrelationId(image: unknown): string | undefined {
+  const { correlationId } = Object(image) as { readonly correlationId?: unknown }
+  return typeof correlationId === 'string'
+    ? toStorable(correlationId, correlationIdCharsMax)
+    : undefined
 }
 
 /** @throws ActionError INVALID_REQUEST with one item for each problem of the envelope. */
