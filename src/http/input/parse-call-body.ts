@@ -74,20 +74,12 @@ export async function parseCallBody(
 
 /** @throws HttpError 415. */
 function requireAcceptedType(type: string, { imageBodyTypes }: SentCallOptions): void {
-  const sent = type.slice(0, 64) || 'absent'
-  if (!imageBodyTypes) {
-    const isBinary = type === formType || type.startsWith('image/')
-    const remedy = ' The setting BINARY_BODIES=on of the server permits images and forms.'
-    throw new HttpError(
-      415,
-      `Content-Type must be ${jsonType}; it is ${sent}.${isBinary ? remedy : ''}`,
-    )
-  }
-  if (type === formType || imageBodyTypes.includes(type)) return
-  throw new HttpError(
-    415,
-    `Content-Type must be ${jsonType}, ${formType}, ${imageBodyTypes.join(', ')}; it is ${sent}.`,
-  )
+  const accepted = [jsonType, ...(imageBodyTypes ? [formType, ...imageBodyTypes] : [])]
+  if (accepted.includes(type)) return
+  const isRefusedImage = !imageBodyTypes && (type === formType || type.startsWith('image/'))
+  const remedy = ' The setting BINARY_BODIES=on of the server permits images and forms.'
+  const sent = `it is ${type.slice(0, 64) || 'absent'}.${isRefusedImage ? remedy : ''}`
+  throw new HttpError(415, `Content-Type must be ${accepted.join(', ')}; ${sent}`)
 }
 
 type SentImage = { readonly bytes: Buffer; readonly contentType: string }

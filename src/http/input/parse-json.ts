@@ -53,7 +53,8 @@ export function parseJson(
 
 /** Returns the bytes of a text without its byte order mark. @throws HttpError 400. */
 export function toContent(bytes: Buffer, name: string): Buffer {
-  const content = withoutByteOrderMark(bytes)
+  const isMarked = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+  const content = isMarked ? bytes.subarray(byteOrderMark.length) : bytes
   if (content.length === 0) throw new HttpError(400, `${name} is empty; send a JSON object.`)
   if (!isUtf8(content))
     throw new HttpError(400, `${name} is not valid UTF-8; encode the JSON text as UTF-8.`)
@@ -67,13 +68,8 @@ export function requireObject(value: unknown, name: string): JsonObject {
   return value as JsonObject
 }
 
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
-
 /** Editors and serializers of Windows write it; RFC 8259 allows parsers to ignore it. */
-function withoutByteOrderMark(bytes: Buffer): Buffer {
-  const isMarked = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-  return isMarked ? bytes.subarray(byteOrderMark.length) : bytes
-}
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 function parse(bytes: Buffer, limits: NamedLimits): unknown {
   try {
@@ -186,37 +182,27 @@ function addKey(keysByDepth: readonly Set<string>[], text: Buffer): void {
  * @returns one message per problem.
  */
 export function findUnstorable(value: unknown, path: string): string[] {
-  return isStorable(value) ? [] : describeUnstorable(value, path)
-}
-
-/** The same check without the texts for messages, which valid values do not need. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
-  if (typeof value === 'number') return isExact(value)
-  if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner))
-}
-
-function isExact(value: number): boolean {
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-}
-
-function describeUnstorable(value: unknown, path: string): string[] {
-  if (typeof value === 'string') {
-    if (value.includes('\0')) return [`${path}: must not contain NUL`]
-    return value.isWellFormed() ? [] : [`${path}: must not contain half a surrogate pair`]
+  if (typeof value !== 'object' || value === null) {
+    const rule = violatedRule(value)
+    return rule === undefined ? [] : [`${path}: ${rule}`]
   }
-  if (typeof value === 'number') {
-    const range = `from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
-    return isExact(value) ? [] : [`${path}: must be a number ${range}`]
-  }
-  if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const innerPath = appendStep(path, Array.isArray(value) ? Number(key) : key)
-    return isStorable(key)
-      ? describeUnstorable(inner, innerPath)
+    return violatedRule(key) === undefined
+      ? findUnstorable(inner, innerPath)
       : [`${innerPath}: the name must not contain NUL or half a surrogate pair`]
   })
+}
+
+function violatedRule(value: unknown): string | undefined {
+  if (typeof value === 'number') {
+    const isExact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)
+    if (isExact) return undefined
+    return `must be a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+  }
+  if (typeof value !== 'string') return undefined
+  if (value.includes('\0')) return 'must not contain NUL'
+  return value.isWellFormed() ? undefined : 'must not contain half a surrogate pair'
 }
 
 /** @throws ActionError INVALID_REQUEST with one problem per text or number that cannot be stored. */

@@ -71,7 +71,11 @@ async function collectChunks(body: IncomingBody, { bytesMax, capacityMax }: Coll
   let byteCount = 0
   let chunkCount = 0
   await readChunks(body, (chunk) => {
-    if (++chunkCount > chunksMaxOf(bytesMax)) throw tooManyChunks()
+    if (++chunkCount > chunksMaxOf(bytesMax))
+      throw new HttpError(
+        413,
+        `The request body has too many small chunks; send chunks of at least ${chunkBytesMin} bytes.`,
+      )
     const neededBytes = byteCount + chunk.length
     if (neededBytes > bytesMax) throw tooLarge(bytesMax)
     body.reserve(chunk.length)
@@ -157,11 +161,6 @@ const smallChunksMax = 512
 /** Returns the maximum number of chunks of a body with this limit. */
 export function chunksMaxOf(bytesMax: number): number {
   return smallChunksMax + bytesMax / chunkBytesMin
-}
-
-function tooManyChunks(): HttpError {
-  const detail = `The request body has too many small chunks; send chunks of at least ${chunkBytesMin} bytes.`
-  return new HttpError(413, detail)
 }
 
 function tooLarge(bytesMax: number): HttpError {
