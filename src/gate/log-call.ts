@@ -1,7 +1,6 @@
 import { ActionError, errorTable, HttpError, type ActionProblem } from '../lib/errors.ts'
 import { uuidsInText } from '../lib/ids.ts'
 import { roundTo } from '../lib/round-to.ts'
-import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/database.ts'
 import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
 
@@ -17,13 +16,11 @@ export async function logCall(tx: Tx, call: AuthenticatedCall, outcome: CallOutc
   await tx.logCall(callRowOf(call, outcome))
 }
 
-type UnchargedRow = NewCallRow & { readonly detail: string | null }
-
 /**
  * Returns the log row of a call that ends now and is not charged. Fields are copied one by one, so
  * that parameters cannot get into the log, except for the options that `callDetailOf` selects.
  */
-export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): UnchargedRow {
+export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome) {
   const { caller, requestId, action, startMs } = call
   const latencyMs = performance.now() - startMs
   return {
@@ -36,7 +33,7 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): Unchar
     latencyMs: roundTo(latencyMs, 3),
     costMicros: 0n,
     meteredMicros: 0n,
-    isReplay: outcome.isReplay ? 1 : 0,
+    isReplay: outcome.isReplay ? (1 as const) : (0 as const),
     transferId: null,
     detail: callDetailOf(call, outcome.problems ?? []),
   }
@@ -92,10 +89,14 @@ function callDetailOf(
   const isDescribed = problems.some(
     ({ code, path }) => path !== undefined || !contentIndependent.has(code),
   )
-  const description = (isDescribed && describeRequest?.()) || noDescription
+  const { names, texts, parameters } = (isDescribed && describeRequest?.()) || noDescription
+  const logged = problems.slice(0, problemsMax)
+  const charsMax = Math.max(...logged.map(({ message }) => message.length))
+  const isHidden = (text: string) => text !== '' && text.length <= charsMax && !ownWords.has(text)
+  const hiddenTexts = new Set(texts.filter(isHidden))
   const detail: CallDetail = {
-    problems: problems.slice(0, problemsMax).map((problem) => toLogged(problem, description)),
-    parameters: description.parameters,
+    problems: logged.map((problem) => toLogged(problem, names, hiddenTexts)),
+    parameters,
   }
   return JSON.stringify(detail)
 }
@@ -124,16 +125,17 @@ export function problemsOfResults(results: readonly ImageResult[]): readonly Log
 /** Copies the fields one by one: ids of subjects and images are not stored. */
 function toLogged(
   { code, message, path, imageIndex, hint }: LoggedProblem,
-  description: RequestDescription,
+  names: ReadonlySet<string>,
+  hiddenTexts: ReadonlySet<string>,
 ): LoggedProblem {
-  const safePath = path === undefined ? undefined : keepNames(path, description.names)
-  const redact = (text: string): string => {
-    const withPath = path === undefined ? text : replaceText(text, path, safePath ?? '')
-    return redactTexts(withPath, description).slice(0, textCharsMax)
-  }
+  const toSafe = (found: string): string => keepNames(found, names)
+  const safePath = path === undefined ? undefined : toSafe(path)
+  const paths = new Set(path === undefined ? [] : [path])
+  const withoutPaths = replaceTexts(message, paths, safePath ?? '').replaceAll(pathInText, toSafe)
+  const redacted = replaceTexts(withoutPaths, hiddenTexts, hidden).replaceAll(uuidsInText, hidden)
   return {
     code,
-    message: redact(message),
+    message: redacted.slice(0, textCharsMax),
     ...(safePath !== undefined && { path: safePath.slice(0, textCharsMax) }),
     ...(imageIndex !== undefined && { imageIndex }),
     // Hints are texts of the service: they contain no value of a request.
@@ -166,24 +168,30 @@ const ownWords: ReadonlySet<string> = new Set(
   ),
 )
 
-function redactTexts(text: string, { names, texts }: RequestDescription): string {
-  const withoutPaths = text.replaceAll(pathInText, (path) => keepNames(path, names))
-  const found = texts.filter(
-    (sent) => sent !== '' && !ownWords.has(sent) && withoutPaths.includes(sent),
-  )
-  return found
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((redacted, sent) => replaceText(redacted, sent, hidden), withoutPaths)
-    .replaceAll(uuidsInText, hidden)
-}
+/** Places where a text can start or end without being part of a longer word. */
+const wordStart = /(?<=^|[^\p{L}\p{N}])/gu
+const wordEnd = /(?=$|[^\p{L}\p{N}])/gu
 
-/** Replaces a text where it is not part of a longer word. */
-function replaceText(text: string, searched: string, replacement: string): string {
-  const pattern = `(?<![\\p{L}\\p{N}])${escapePattern(searched)}(?![\\p{L}\\p{N}])`
-  return text.replaceAll(new RegExp(pattern, 'gu'), () => replacement)
-}
-
-/** Node 22 has no function for it. */
-function escapePattern(text: string): string {
-  return text.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`)
+/**
+ * Replaces each text where it is not part of a longer word, the longest first. The words of the message
+ * are looked up in the texts: a pattern for each of the thousands of texts that a request can have would
+ * block the event loop for seconds.
+ */
+function replaceTexts(message: string, texts: ReadonlySet<string>, replacement: string): string {
+  const lengths = new Set([...texts].map(({ length }) => length))
+  const placesOf = (pattern: RegExp) =>
+    new Set([...message.matchAll(pattern)].map(({ index }) => index))
+  const starts = placesOf(wordStart)
+  const ends = placesOf(wordEnd)
+  // Noncharacters of Unicode keep the places of the replaced texts.
+  let marked = message
+  for (const length of [...lengths].toSorted((a, b) => b - a))
+    for (const start of starts) {
+      const end = start + length
+      if (!ends.has(end) || !texts.has(marked.slice(start, end))) continue
+      marked = `${marked.slice(0, start)}${'\ufffe'.padEnd(length, '\uffff')}${marked.slice(end)}`
+      starts.add(end)
+      ends.add(start)
+    }
+  return marked.replaceAll(/\ufffe\uffff*/gu, () => replacement)
 }

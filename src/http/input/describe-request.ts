@@ -4,9 +4,6 @@ import type { RequestDescription } from '../../gate/call-states.ts'
 import { resolveNode, type RuleSchema } from '../../lib/validation/json-schema.ts'
 import { envelopeFields } from './parse-call-body.ts'
 
-/** Longer texts, such as images, cannot be in a message. */
-const textCharsMax = 4096
-
 /**
  * Describes a call for the request log: its options, the names of the API and the texts that messages
  * must not contain. It never contains an image, a name or an id.
@@ -20,15 +17,11 @@ export function describeRequest(body: unknown, action: Action | undefined): Requ
   const { params, ...envelope } = Object(body) as Readonly<Record<string, unknown>>
   const options = optionsOf(schema, params)
   // The number of an option may be in a message; any other number can be personal.
-  const isOther = ([name]: readonly [string, unknown]): boolean => typeof options[name] !== 'number'
-  // Parameters that are a text would have one entry for each character.
-  const others =
-    typeof params === 'object' && params !== null
-      ? Object.fromEntries(Object.entries(params).filter(isOther))
-      : params
+  const numbers = Object.values(options).filter((option) => typeof option === 'number')
+  const shown = new Set(numbers.map(String))
   return {
     names: words,
-    texts: textsOf({ ...envelope, params: others }, words),
+    texts: textsOf(body, words).filter((text) => !shown.has(text)),
     parameters: {
       ...options,
       ...(envelope['debug'] === true && { debug: true }),
@@ -62,8 +55,7 @@ const personalNumberMin = 100
 
 /** The texts, the numbers and the names of fields in a value that are not words of the schema. */
 function textsOf(value: unknown, words: ReadonlySet<string>): string[] {
-  if (typeof value === 'string')
-    return value.length > textCharsMax || words.has(value) ? [] : [value]
+  if (typeof value === 'string') return words.has(value) ? [] : [value]
   if (typeof value === 'number') return Math.abs(value) < personalNumberMin ? [] : [String(value)]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) => [

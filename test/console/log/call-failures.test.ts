@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import { errorTable } from '../../../src/lib/errors.ts'
 import { findCalls } from '../../support/find-calls.ts'
 import { assertOk, startConsole, type TestConsole } from '../../support/console/test-console.ts'
@@ -134,6 +134,28 @@ test('The log redacts values of a request, not the words of a message or a remed
     problems[0].message,
     'params.groups: no subject of the gallery belongs to …, subject',
   )
+})
+
+test('Thousands of texts in a message are redacted in one pass, without a pattern for each', async () => {
+  const analyze = (features: readonly string[]) => ({
+    action: 'svc.analyze',
+    params: { ...imageParams('Hal'), features },
+  })
+  const { body } = await testConsole.gallery.post(analyze(['canary']))
+  const message: string = body.errors[0].message
+  const parts = Array.from(message, (_, start) =>
+    Array.from({ length: 30 }, (_, length) => message.slice(start, start + length + 1)),
+  ).flat()
+  // Fewer than the permitted escaped quotes.
+  const features = [...new Set(parts)].filter((part) => part.split('"').length <= 3)
+  assert.ok(features.length > 2000, String(features.length))
+  const replaceAll = mock.method(String.prototype, 'replaceAll')
+  const { problems } = await failedCall(analyze(features))
+  const count = replaceAll.mock.callCount()
+  replaceAll.mock.restore()
+  assert.ok(count < features.length, String(count))
+  assert.equal(problems.length, 10)
+  for (const problem of problems) assert.match(problem.message, /^(?:…|\[\d+\])+$/u)
 })
 
 test('A replay of a failed call has the reasons of the first call', async () => {
