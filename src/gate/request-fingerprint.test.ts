@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { Hash } from 'node:crypto'
+import { mock, test } from 'node:test'
 import * as fc from 'fast-check'
 import { fingerprintOf, decryptResponse, encryptResponse } from './request-fingerprint.ts'
 
@@ -22,6 +23,20 @@ test('The fingerprint depends on all content, but not on the order of fields', (
       ],
     },
   )
+})
+
+test('A long text is hashed in parts, all of which change the fingerprint', () => {
+  const length = 2.5 * 1024 * 1024
+  const update = mock.method(Hash.prototype, 'update')
+  const texts = [0, 1.2, 2.4].map((part) => {
+    const index = part * 1024 * 1024
+    return `${'a'.repeat(index)}b${'a'.repeat(length - index)}`
+  })
+  const hashes = texts.map((text) => fingerprint({ text }).hash.toString('hex'))
+  const lengths = update.mock.calls.map(({ arguments: [part] }) => part.length)
+  update.mock.restore()
+  assert.equal(new Set(hashes).size, texts.length)
+  assert.ok(Math.max(...lengths) <= 1024 * 1024)
 })
 
 test('Requests with different replay scopes, or with one and without, have different fingerprints', () => {
