@@ -48,7 +48,7 @@ export const requiredLivenessParams = {
 
 /** An id in a request, in lower case as in the database. */
 export const uuid = z
-  .guid()
+  .guid({ abort: true })
   .toLowerCase()
   .refine((text) => text !== nilUuid, 'must be a UUID other than the nil UUID')
 

@@ -1,6 +1,8 @@
+import { isAscii } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { HttpError } from '../../lib/errors.ts'
+import { HttpError, invalidRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { appendStep } from '../../lib/validation/describe-issue.ts'
 import { locateJsonError } from './locate-json-error.ts'
 import {
   checkStructure,
@@ -20,8 +22,10 @@ const sliceBytes = 1024 * 1024
  * Parses a request body to an object, a large one in slices, so that the event loop is free between
  * them: 24 MiB would block it for 30 ms. Long texts, such as images, are decoded last.
  *
- * @param checkOutline receives a large body whose long texts are not decoded yet. It may throw.
- * @throws HttpError 400 that describes what is malformed.
+ * @param checkOutline receives a large body whose long texts are not decoded yet. It may throw. The
+ *   body is then that of an action call.
+ * @throws HttpError 400 that describes what is malformed; ActionError INVALID_REQUEST if long texts of
+ *   an action call are no images.
  */
 export async function parseJsonBody(
   bytes: Buffer,
@@ -35,17 +39,19 @@ export async function parseJsonBody(
   await nextTurn()
   const marker = newId()
   const outline = parseOutline(content, texts, marker)
-  await checkOutline?.(outline)
-  const decoded = await decodeTexts(content, texts)
-  await nextTurn()
-  const restore = (value: unknown): unknown => {
-    if (typeof value === 'string')
-      return value.startsWith(marker) ? decoded[Number(value.slice(marker.length))] : value
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map(restore)
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, restore(inner)]))
+  const textsByMarker = new Map(texts.map((text, index) => [`${marker}${index}`, text]))
+  const places = findPlaces(outline, 'body', textsByMarker)
+  if (checkOutline) {
+    await checkOutline(outline)
+    requireImages(places, content)
   }
-  return restore(outline) as JsonObject
+  const pause = createPause()
+  for (const { parent, key, ...text } of places) {
+    const decoded = await decodePlain(content, text, pause)
+    Object.assign(parent, { [key]: decoded ?? (await decodeAny(content, text, pause)) })
+  }
+  await nextTurn()
+  return outline
 }
 
 const bodyName = 'The body'
@@ -73,25 +79,50 @@ function parseOutline(content: Buffer, texts: readonly LongText[], marker: strin
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     const { offset, expected } = locateJsonError(outline)
-    const before = outline.slice(0, offset)
-    const replaced = texts.slice(0, before.split(marker).length - 1)
-    const replacedBytes = replaced.map(
-      ({ start, end }, index) => end + 1 - start - `"${marker}${index}"`.length,
-    )
-    const position = replacedBytes.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(before))
+    const parts = outline.slice(0, offset).split(marker)
+    const last = parts.length - 2
+    const end = texts[last]?.end
+    // The rest after the last long text begins with its index and a quote.
+    const rest = Buffer.byteLength(parts.at(-1) ?? '')
+    const position = end === undefined ? rest : end + 1 + rest - `${last}"`.length
     const detail = `byte ${position + 1}: expected ${expected}`
     throw new HttpError(400, `${bodyName} is not valid JSON: ${detail}.`, { cause })
   }
 }
 
-async function decodeTexts(content: Buffer, texts: readonly LongText[]): Promise<string[]> {
-  const decoded: string[] = []
-  const pause = createPause()
-  for (const text of texts)
-    decoded.push(
-      (await decodePlain(content, text, pause)) ?? (await decodeAny(content, text, pause)),
-    )
-  return decoded
+/** A long text and its place in the outline. */
+type TextPlace = LongText & { readonly parent: object; readonly key: string; readonly path: string }
+
+function findPlaces(
+  parent: object,
+  path: string,
+  textsByMarker: ReadonlyMap<unknown, LongText>,
+): TextPlace[] {
+  return Object.entries(parent).flatMap(([key, value]: [string, unknown]) => {
+    const innerPath = appendStep(path, Array.isArray(parent) ? Number(key) : key)
+    if (typeof value === 'object' && value !== null)
+      return findPlaces(value, innerPath, textsByMarker)
+    const text = textsByMarker.get(value)
+    return text ? [{ ...text, parent, key, path: innerPath }] : []
+  })
+}
+
+/** The bytes of all long texts in `params` that are no images: several times those of any valid call. */
+const otherTextsBytesMax = 256 * 1024
+const imagePath = /^body\.params\.images\[\d+\]\.bytes$/u
+
+/** Rejects long texts before they are decoded, copied and hashed, which blocks the event loop for 100 ms. */
+function requireImages(places: readonly TextPlace[], content: Buffer): void {
+  let byteCount = 0
+  for (const { path, start, end } of places) {
+    if (imagePath.test(path) && isAscii(content.subarray(start, end))) continue
+    if (path.startsWith('body.params')) byteCount += end - start - 1
+    if (byteCount > otherTextsBytesMax)
+      throw invalidRequest(
+        `${path.slice('body.'.length)}: must be shorter; texts over 1024 bytes must be at most ${otherTextsBytesMax} bytes together`,
+        { hint: 'Send an image as base64 in params.images[].bytes, which does not count.' },
+      )
+  }
 }
 
 /** Waits for the next turn of the event loop after each slice of bytes, of one text or of several. */

@@ -25,12 +25,13 @@ after(() => gallery[Symbol.asyncDispose]())
 
 const start = '{"action":"svc.detect","params":{"text":"'
 
-/** Returns a body of 24 MiB that consists of one text. */
-function bodyOf(filling: string): Buffer {
-  const end = '"}}'
-  const length = 24 * mebibyte - start.length - end.length
+const imageStart = '{"action":"svc.detect","params":{"images":[{"bytes":"'
+
+/** Returns a body of 24 MiB that consists of one text, by default in the place of an image. */
+function bodyOf(filling: string, before = imageStart, after = '"}]}}'): Buffer {
+  const length = 24 * mebibyte - before.length - after.length
   const text = Buffer.alloc(length - (length % filling.length), filling)
-  return Buffer.concat([Buffer.from(start), text, Buffer.from(end)])
+  return Buffer.concat([Buffer.from(before), text, Buffer.from(after)])
 }
 
 test('Bodies that would block the event loop are rejected by what they contain too much of', async () => {
@@ -51,9 +52,12 @@ test('Bodies that would block the event loop are rejected by what they contain t
       Buffer.from(`{"a":"${'é'.repeat(8 * mebibyte)}"x}`),
       /byte 16777224: expected a comma or \}/u,
     ],
-    'a text that is no base64': [bodyOf('e\u0301'), /over 1048576 bytes must contain only ASCII/u],
+    'a text that is no base64': [
+      bodyOf('e\u0301', '{"text":"', '"}'),
+      /over 1048576 bytes must contain only ASCII/u,
+    ],
     'escapes of other characters': [bodyOf('\\u00e9'), /must contain only ASCII/u],
-    'an escape that is invalid': [bodyOf('\\x'), /bytes 42 to 10486\d\d: expected a text/u],
+    'an escape that is invalid': [bodyOf('\\x'), /bytes 54 to 10486\d\d: expected a text/u],
   }
   for (const [name, [body, detail]] of Object.entries(bodies)) {
     const response = await gallery.post(body)
@@ -87,21 +91,62 @@ test('The limits of the bytes outside texts and of escaped quotes are exact', as
 
 test('A large call with escaped characters has the result of the same call without escapes', async () => {
   const { images } = imageParams('anna') as { readonly images: readonly object[] }
-  const padding = 'a/+'.repeat(400_000)
-  const call = { action: 'svc.detect', params: { images, padding } }
+  const bytes = 'a/+'.repeat(400_000)
+  const requestId = randomUUID()
+  const call = { requestId, action: 'svc.detect', params: { images: [{ ...images[0], bytes }] } }
   const plain = JSON.stringify(call)
-  const escaped = plain.replaceAll('/', '\\/').replaceAll('+', '\\u002b')
+  const escaped = plain.replaceAll('/+', '\\/\\u002b')
   const [first, second] = [await gallery.post(plain), await gallery.post(escaped)]
   assert.deepEqual(second.body.errors, first.body.errors)
-  assert.match(first.body.errors[0].message, /padding/u)
+  assert.equal(second.body.meta?.idempotencyReplay, true, 'the same content')
+  assert.equal(first.body.errors[0].path, 'params.images[0]')
+})
+
+test('Texts that are no images have at most 256 KiB together, and are rejected before they are decoded', async () => {
+  const longest = 256 * kibibyte
+  const [image] = (imageParams('anna') as { readonly images: readonly object[] }).images
+  const large = { ...image, bytes: 'a'.repeat(mebibyte) }
+  const errorsOf = async (call: object, end = '') => {
+    const json = JSON.stringify({ action: 'svc.enroll', params: {}, ...call })
+    const { status, body } = await gallery.post(json.replaceAll('#', end))
+    assert.equal(status, 200)
+    return body.errors
+  }
+  const accepted = {
+    images: [large],
+    text: 'a'.repeat(longest),
+    short: Array(100).fill('a'.repeat(kibibyte)),
+  }
+  for (const call of [{ params: accepted }, { action: 'a'.repeat(mebibyte) }])
+    assert.doesNotMatch(JSON.stringify(await errorsOf(call)), /shorter/u)
+  const tooLong = `${'a'.repeat(longest - 1)}#`
+  const rejected: readonly (readonly [string, object])[] = [
+    ['params.subjectId', { params: { images: [large], subjectId: tooLong } }],
+    ['params.images[0]', { params: { images: [tooLong] } }],
+    ['params.images[0].contentType', { params: { images: [{ ...large, contentType: tooLong }] } }],
+    ['params.images[0].bytes', { params: { images: [{ ...large, bytes: `é${tooLong}` }] } }],
+    [
+      'params.attributes["a b"][1]',
+      { params: { attributes: { 'a b': ['a'.repeat(1025), tooLong] } } },
+    ],
+    ['params["images[0].bytes"]', { params: { 'images[0].bytes': tooLong } }],
+    ['params', { params: tooLong }],
+  ]
+  for (const [path, call] of rejected) {
+    const [{ code, message, hint, ...error }, ...others] = await errorsOf(call, '\\x')
+    assert.deepEqual([code, error.path, others], ['INVALID_REQUEST', path, []])
+    assert.match(message, /must be shorter; .* at most 262144 bytes together$/u)
+    assert.match(hint, /params\.images\[\]\.bytes/u)
+  }
 })
 
 /** A large call whose long text is not JSON at its end. */
 const undecodable = (requestId: string, action = 'svc.detect') =>
-  JSON.stringify({ requestId, action, params: { text: 'a'.repeat(mebibyte) } }).replace(
-    /a"\}\}$/u,
-    '\\x"}}',
-  )
+  JSON.stringify({
+    requestId,
+    action,
+    params: { images: [{ bytes: 'a'.repeat(mebibyte) }] },
+  }).replace(/a"\}\]\}\}$/u, '\\x"}]}}')
 
 test('An exhausted rate limit rejects a large call before its texts are decoded, with its ids', async () => {
   const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
@@ -204,7 +249,9 @@ test('Parameters that are a text are described as one text, not by their charact
   const entries = mock.method(Object, 'entries')
   const responses = []
   for (const action of ['svc.detect', 'unknown'])
-    responses.push(await gallery.post(JSON.stringify({ action, params: 'é'.repeat(mebibyte / 2) })))
+    responses.push(
+      await gallery.post(JSON.stringify({ action, params: 'é'.repeat(128 * kibibyte) })),
+    )
   const counts = entries.mock.calls.map(({ result = [] }) => result.length)
   entries.mock.restore()
   for (const { body } of responses)
@@ -215,8 +262,10 @@ test('Parameters that are a text are described as one text, not by their charact
 test('Patterns and the size of JSON are checked in short texts only', async () => {
   const testPattern = mock.method(RegExp.prototype, 'test')
   const stringify = mock.method(JSON, 'stringify')
-  const text = '2030-01-31T00:00:00.'.padEnd(mebibyte, '0')
+  const lowerCase = mock.method(String.prototype, 'toLowerCase')
+  const text = '2030-01-31T00:00:00.'.padEnd(256 * kibibyte, '0')
   const fields = {
+    subjectId: text,
     externalId: text,
     displayName: text,
     expiresAtUtc: text,
@@ -229,13 +278,14 @@ test('Patterns and the size of JSON are checked in short texts only', async () =
     const { body } = await gallery.post(sent)
     assert.match(JSON.stringify(body.errors), new RegExp(`params.${name}: must be`, 'u'))
     const jsonLengths = stringify.mock.calls.map(({ result }) => String(result).length)
-    assert.ok(Math.max(...jsonLengths) < mebibyte, name)
+    assert.ok(Math.max(...jsonLengths) < text.length, name)
   }
   // Only the patterns of fields; those of the parser are linear.
   const fieldPatterns = testPattern.mock.calls.filter(({ this: pattern }) =>
     /Cc|T\(/u.test(String(pattern)),
   )
+  const lowerCaseLengths = lowerCase.mock.calls.map(({ this: lowered }) => String(lowered).length)
   mock.restoreAll()
   const lengths = fieldPatterns.map(({ arguments: [tested] }) => tested.length)
-  assert.ok(Math.max(0, ...lengths) < mebibyte)
+  assert.ok(Math.max(0, ...lengths, ...lowerCaseLengths) < text.length)
 })
