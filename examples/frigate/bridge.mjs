@@ -33,7 +33,7 @@ const eventsMax = 1000
 const frigate = createFrigate(FRIGATE_URL)
 const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
 const search = { minQuality: 20, ...(GROUP && { groups: [GROUP] }) }
-/** `{ frames, added, calls, isDone, queue }` by event id. An event has one result. */
+/** `{ frames, added, calls, unmatched, isDone, queue }` by event id. An event has one result. */
 const events = new Map()
 
 const connection = {
@@ -76,8 +76,9 @@ async function processEvent(event, state) {
   if (!isReady && !event.isEnded) return
   state.added = 0
   state.calls++
-  const value = await identifyFrames(facegate, search, state)
+  const value = (await identifyFrames(facegate, search, state)) ?? state.unmatched
   // A person without a match is unknown at the end only: a later frame can be better.
+  state.unmatched = value
   if (!value?.bestMatch && !event.isEnded) return
   Object.assign(state, { isDone: true, frames: [] })
   if (value) await report(event, resultOf(event, value))

@@ -20,8 +20,10 @@ export function createFrigate(url) {
       const parameters = 'bbox=0&timestamp=0&crop=1&quality=95'
       try {
         const response = await send(`events/${encodeURIComponent(id)}/snapshot.jpg?${parameters}`)
-        if (response.ok) return Buffer.from(await response.arrayBuffer())
-        console.log(id, `the snapshot returned ${response.status}`)
+        const bytes = Buffer.from(await response.arrayBuffer())
+        // With its type, the service reports the index of a frame that is no picture.
+        if (response.ok && bytes.length > 0) return { bytes, contentType: 'image/jpeg' }
+        console.log(id, `the snapshot returned ${response.status} with ${bytes.length} bytes`)
       } catch (error) {
         console.log(id, `the snapshot cannot be read: ${error.message}`)
       }

@@ -25,5 +25,6 @@ function isFrameProblem({ code }) {
     'SUBJECT_FACE_MISMATCH',
     'IMAGE_DECODE_FAILED',
     'IMAGE_TOO_SMALL',
+    'UNSUPPORTED_IMAGE_TYPE',
   ].includes(code)
 }
