@@ -115,8 +115,8 @@ for (const step of reachableSteps)
     test(`After a kill at step ${step} (commit: ${commit}), a retry runs or is replayed, and is billed once`, async () => {
       const folder = await mkdtemp(path.join(tmpdir(), 'facegate-failpoint-'))
       const requestId = randomUUID()
-      // The first commit of a process belongs to its start.
-      const passCount = step.startsWith('commit') ? (commit === 'admit' ? 1 : 2) : 0
+      // The first two commits of a process belong to its start.
+      const passCount = step.startsWith('commit') ? (commit === 'admit' ? 2 : 3) : 0
       await using killed = await forkGate(folder, {
         ...crashSettings,
         FAIL_AT: `${step}:${passCount}`,

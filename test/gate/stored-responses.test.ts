@@ -18,11 +18,13 @@ import {
   type TestGate,
 } from '../support/gate/test-gate.ts'
 
-const mebibyte = 1024 * 1024
-const environment = { REPLAY_BYTES_MAX: String(mebibyte) }
+const bytesMax = 1024 * 1024
+const environment = { REPLAY_BYTES_MAX: String(bytesMax) }
 
-/** Returns a call whose response has 400 kB, so that two responses are within the limit. */
-const largeCall = (letter: string) => echoRequest(letter.repeat(400_000), randomUUID())
+const letters = ['a', 'b', 'c', 'd', 'e', 'f']
+
+/** Returns a call whose response has 240 kB, so that four responses are within the limit. */
+const largeCall = (letter: string) => echoRequest(letter.repeat(240_000), randomUUID())
 
 async function storedBytes({ database: { store } }: TestGate): Promise<number> {
   const rows = await store.db.selectFrom('attempts').select('response').execute()
@@ -34,12 +36,12 @@ test('Beyond the limit of stored bytes, the oldest responses of the project are 
   const { key } = await addProject(gate, 'other')
   const other = echoRequest('other', randomUUID())
   const otherResponse = (await gate.withKey(key).post(other)).body
-  const calls = ['a', 'b', 'c', 'd'].map(largeCall)
+  const calls = letters.map(largeCall)
   for (const call of calls) assert.equal((await gate.post(call)).body.ok, true)
   const before = await budgetMicros(gate)
   await gate.database.gate.sweep()
 
-  assert.ok((await storedBytes(gate)) <= mebibyte)
+  assert.ok((await storedBytes(gate)) <= bytesMax)
   const replays = []
   for (const call of calls) replays.push((await gate.post(call)).body)
   for (const { ok, errors } of replays.slice(0, 2)) {
@@ -104,7 +106,7 @@ test('The sweep drops old months of the log also if a check of stored bytes fail
 
 test('Responses of an earlier process count towards the limit', async () => {
   const dataDir = await createDataFolder()
-  const calls = ['a', 'b', 'c', 'd'].map(largeCall)
+  const calls = letters.map(largeCall)
   let key: string
   {
     await using gate = await startGate({ environment, dataDir })
@@ -115,7 +117,7 @@ test('Responses of an earlier process count towards the limit', async () => {
     await using gate = await startGate({ environment, dataDir, key })
     await gate.post(echoRequest('first of this process'))
     await gate.database.gate.sweep()
-    assert.ok((await storedBytes(gate)) <= mebibyte)
+    assert.ok((await storedBytes(gate)) <= bytesMax)
     const { body } = await gate.post(calls[0])
     assert.equal(body.errors[0]?.code, 'REQUEST_ID_CONFLICT')
   }

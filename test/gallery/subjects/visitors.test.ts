@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { project } from '../../../src/cli/tenancy/commands.ts'
 import { matchChangedSince } from '../../../src/gallery/match.ts'
 import type { Tx } from '../../../src/store/database.ts'
+import { isDatabaseSearch } from '../../support/database/engine.ts'
 import { runJson } from '../../support/cli/run-json.ts'
 import {
   fakeCalibrations,
@@ -215,7 +216,9 @@ test('A call reads the template of each visitor that it creates once for all fur
   const { body } = await client.call('svc.identify', { images, maxFaces: 2 })
   assert.equal(body.data.results.length, 4)
   assert.equal((await listVisitors(client, '')).length, 8)
-  assert.equal(readCount, 6, 'the visitors of the last picture are not read')
+  // With search in the database, the vector of each new template is computed from it.
+  const vectorReads = isDatabaseSearch() ? 8 : 0
+  assert.equal(readCount - vectorReads, 6, 'the visitors of the last picture are not read')
 })
 
 test('A full gallery of visitors, or a limit of one face, adds nothing and does not fail the call', async () => {

@@ -22,7 +22,7 @@ export const sorted = /TEMP B-TREE|(?:^|-> +)(?:Incremental )?Sort$/mu
  * subqueries without a name those of a batch.
  */
 const unbounded =
-  /\bSCAN (?!counted\b|summed\b|\(subquery|projects\b|ledgers\b)|Seq Scan on (?!projects\b)/u
+  /\bSCAN (?!counted\b|listed\b|summed\b|\(subquery|projects\b|ledgers\b)|Seq Scan on (?!projects\b)/u
 
 /** A condition of an index on a column, alone or with the id that follows it. */
 export const conditionOf = (column: string) =>
