@@ -63,7 +63,8 @@ async function enroll(
  */
 function undefinedIfConnectionClosed(error: Error): undefined {
   if (!(error.cause instanceof Error && 'code' in error.cause)) throw error
-  if (error.cause.code !== 'ECONNRESET') throw error
+  // The second is the code of the HTTP client.
+  if (!['ECONNRESET', 'UND_ERR_SOCKET'].includes(String(error.cause.code))) throw error
 }
 
 test(
