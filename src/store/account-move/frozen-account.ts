@@ -46,27 +46,26 @@ export async function removeRows(source: MigrationTarget, accountId: string, onR
   const ids = await source.read((on) => readAccountIds(on, accountId))
   await writeLocked(source, async (on) => {
     await dropTriggers(on, accountId)
-    for (const name of credentialTables) await removeBatch(on, name, ids)
+    for (const name of credentialTables) await deleteRows(on, name, ids)
   })
   let removed = 0
-  const removeInBatches = async (name: string, removeNext: () => Promise<number>) => {
+  const removeInBatches = async (name: string, limit: number, deleteBatch: typeof deleteRows) => {
     let rows = 0
-    for (let count = 1; count > 0; rows += count) count = await removeNext()
+    for (let count = limit; count === limit; rows += count)
+      count = await writeLocked(source, (on) => deleteBatch(on, name, ids, limit))
     removed += rows
     if (rows > 0) onRemoved({ table: name, rows })
   }
-  for (const name of batchedTables())
-    await removeInBatches(name, () => source.write((on) => removeBatch(on, name, ids, batchRows)))
+  for (const name of batchedTables()) await removeInBatches(name, batchRows, deleteRows)
   for (const name of permanentTables)
-    await removeInBatches(name, () => writeLocked(source, (on) => removePermanent(on, name, ids)))
-  for (const name of balanceTables)
-    removed += await source.write((on) => removeBatch(on, name, ids))
+    await removeInBatches(name, permanentBatchRows, deletePermanent)
+  for (const name of balanceTables) removed += await source.write((on) => deleteRows(on, name, ids))
   return removed
 }
 
-async function removePermanent(on: QueryRunner, name: string, ids: AccountIds): Promise<number> {
+const deletePermanent: typeof deleteRows = async (on, name, ids, limit) => {
   await on.run({ text: `alter table "${name}" disable trigger "${name}_no_delete"` })
-  const count = await removeBatch(on, name, ids, permanentBatchRows)
+  const count = await deleteRows(on, name, ids, limit)
   await on.run({ text: `alter table "${name}" enable trigger "${name}_no_delete"` })
   return count
 }
@@ -95,7 +94,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Deletes rows of the account: all of them without a limit. @returns the number. */
-async function removeBatch(on: QueryRunner, name: string, ids: AccountIds, limit?: number) {
+async function deleteRows(on: QueryRunner, name: string, ids: AccountIds, limit?: number) {
   const condition = conditionOf(name, ids)
   if (condition === undefined) return 0
   const key = (keysOf[name] ?? []).map((column) => `"${column}"`).join(', ')
@@ -114,7 +113,7 @@ function conditionOf(name: string, ids: AccountIds): string | undefined {
 export async function removeAccount(on: QueryRunner, accountId: string): Promise<number> {
   const ids = await readAccountIds(on, accountId)
   let removed = 0
-  for (const name of lastTables) removed += await removeBatch(on, name, ids)
+  for (const name of lastTables) removed += await deleteRows(on, name, ids)
   return removed
 }
 
