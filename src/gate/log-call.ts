@@ -1,6 +1,7 @@
 import { ActionError, errorTable, HttpError, type ActionProblem } from '../lib/errors.ts'
 import { uuidsInText } from '../lib/ids.ts'
 import { roundTo } from '../lib/round-to.ts'
+import type { NewCallRow } from '../store/schema.ts'
 import type { Tx } from '../store/database.ts'
 import type { AuthenticatedCall, RequestDescription } from './call-states.ts'
 
@@ -16,11 +17,13 @@ export async function logCall(tx: Tx, call: AuthenticatedCall, outcome: CallOutc
   await tx.logCall(callRowOf(call, outcome))
 }
 
+type UnchargedRow = NewCallRow & { readonly detail: string | null }
+
 /**
  * Returns the log row of a call that ends now and is not charged. Fields are copied one by one, so
  * that parameters cannot get into the log, except for the options that `callDetailOf` selects.
  */
-export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome) {
+export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome): UnchargedRow {
   const { caller, requestId, action, startMs } = call
   const latencyMs = performance.now() - startMs
   return {
@@ -33,7 +36,7 @@ export function callRowOf(call: AuthenticatedCall, outcome: CallOutcome) {
     latencyMs: roundTo(latencyMs, 3),
     costMicros: 0n,
     meteredMicros: 0n,
-    isReplay: outcome.isReplay ? (1 as const) : (0 as const),
+    isReplay: outcome.isReplay ? 1 : 0,
     transferId: null,
     detail: callDetailOf(call, outcome.problems ?? []),
   }
