@@ -11,6 +11,8 @@ import type { Score } from '../store/gate/hourly-counts.ts'
 import type { FaceEvent } from '../store/webhooks/events.ts'
 import type { KeyIdentity } from '../store/tenancy/keys.ts'
 import type { Tx } from '../store/database.ts'
+import type { EncodedImage } from '../vision/image/input/encoded-image.ts'
+import type { AnalysisRequest, ImageAnalysis } from '../vision/image-analysis.ts'
 import type { VisionClient } from '../vision/vision-client.ts'
 import { parseParams } from './parse-params.ts'
 import {
@@ -29,6 +31,8 @@ export type Caller = Pick<
 /** The services that actions use. An action receives them as a parameter and opens none itself. */
 export type Services = Gallery & {
   readonly vision: VisionClient
+  /** The latest analysis of each image of the call, which needs no other one if it runs again. */
+  readonly analyses?: Map<number, { of: [EncodedImage, AnalysisRequest]; analysis: ImageAnalysis }>
   readonly livenessSessions: LivenessSessions
   /** The file types that images may have in addition to JPEG and PNG; by default none. */
   readonly extraImageTypes?: readonly ExtraImageType[]

@@ -1,5 +1,6 @@
 import { squaredDistance } from '../lib/density/vectors.ts'
 import { mergeTemplates, spreadShares } from '../lib/density/merge-templates.ts'
+import { GalleryChangedError } from '../lib/errors.ts'
 import type { ReadTx } from '../store/database.ts'
 import type { SubjectRow } from '../store/gallery-schema.ts'
 import { hasExpired } from '../store/gallery/expired-subjects.ts'
@@ -114,8 +115,14 @@ export async function modelsOfSubject(
   return [...new Set(selectTemplates(templates, calibrations).map(({ modelId }) => modelId))]
 }
 
-/** The changes that are read at once. Deleting a group or re-embedding a gallery makes many more. */
-const changesPerPage = 2_000
+/** The changes that are read at once. The deletion of a group makes many more. */
+const changesPerPage = 500
+
+/**
+ * The most changed subjects that are compared with faces in a transaction: on SQLite, no other call
+ * runs meanwhile. Beside more changes, such as the renaming of a group, a call searches again.
+ */
+export const changedSubjectsMax = 100
 
 export type ChangedSinceQuery = {
   readonly galleryId: string
@@ -130,6 +137,7 @@ export type ChangedSinceQuery = {
  * the transaction that uses both results, no committed face is missed.
  *
  * @returns the hits of each face.
+ * @throws GalleryChangedError if more than `changedSubjectsMax` subjects have changed.
  */
 export async function matchChangedSince(
   reading: ReadTx,
@@ -137,7 +145,7 @@ export async function matchChangedSince(
   options: MatchOptions & { readonly nowUtc: string },
 ): Promise<SearchHit[][]> {
   const hits = faces.map((): SearchHit[] => [])
-  for await (const { subjectId, templates } of changedSince(reading, galleryId, sequence)) {
+  for (const { subjectId, templates } of await changedSince(reading, galleryId, sequence)) {
     const [first] = templates
     if (!first || hasExpired(first, options.nowUtc)) continue
     const matches = await matchStored(reading, templates, faces, options)
@@ -147,14 +155,17 @@ export async function matchChangedSince(
   return hits
 }
 
-/** Yields all changed subjects; one that changes in several pages is there several times. */
-async function* changedSince(reading: ReadTx, galleryId: string, sequence: number) {
+/** Returns the changed subjects with faces; one that changes in several pages is there several times. */
+async function changedSince(reading: ReadTx, galleryId: string, sequence: number) {
+  const changed: ChangedSubject[] = []
   let cursor: SubjectChangeCursor | undefined = { sequence, subjectId: afterAllSubjectIds }
   while (cursor) {
     const changes = await findSubjectChanges(reading, galleryId, cursor, changesPerPage)
-    yield* changes.subjects
+    changed.push(...changes.subjects.filter(({ templates }) => templates.length > 0))
+    if (changed.length > changedSubjectsMax) throw new GalleryChangedError()
     cursor = changes.next
   }
+  return changed
 }
 
 /** The template by which a face is compared. */

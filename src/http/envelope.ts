@@ -166,13 +166,15 @@ export function toRunnableCall(
 ): RunnableCall<ItemOutcomes, Settlement<Envelope>> {
   const { action, params, debug } = content
   assertRoom(services.vision, { action, params, caller })
+  const analyses: Services['analyses'] = new Map()
   return {
     ...content,
     signal,
     run: async (admitted) => {
       const calibrated = calibratedServices(services, admitted)
       const { requestId } = echoed
-      const call = { params, caller: admitted, services: calibrated, signal, debug, requestId }
+      const ofCall = { ...calibrated, analyses }
+      const call = { params, caller: admitted, services: ofCall, signal, debug, requestId }
       const result = await action.run(call)
       return 'effect' in result ? result : { outcome: result }
     },

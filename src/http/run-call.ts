@@ -9,7 +9,7 @@ import type {
 } from '../gate/call-states.ts'
 import { isRefusal, type CallOutput, type Settlement } from '../gate/settle.ts'
 import { runAsAccount } from '../lib/account-context.ts'
-import { ActionError, GalleryChangedError, HttpError, unavailable } from '../lib/errors.ts'
+import { ActionError, GalleryChangedError, HttpError } from '../lib/errors.ts'
 import { retryAfterHeader } from './error-response.ts'
 
 /** A call with its key, before the gate decides about it. */
@@ -96,7 +96,7 @@ const runsMax = 10
 
 /**
  * Admits a call, runs it and settles it: its effect, its charge and its response in one transaction. If
- * subjects that it has found end in between, it runs again.
+ * subjects that it has found end in between, or many subjects change, it runs again.
  */
 export function runCall<Outcome, S extends Settlement>(
   incoming: IncomingCall,
@@ -108,8 +108,7 @@ export function runCall<Outcome, S extends Settlement>(
         const output = await outputOf(call, admitted.call.caller)
         return await incoming.gate.settle(admitted, { output, toSettlement: call.toSettlement })
       } catch (error) {
-        if (!(error instanceof GalleryChangedError)) throw error
-        if (runs === runsMax) throw unavailable(error.message, 1, error)
+        if (!(error instanceof GalleryChangedError) || runs === runsMax) throw error
       }
     }
   })

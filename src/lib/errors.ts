@@ -167,9 +167,12 @@ export function unavailable(detail: string, retryAfterS = 1, cause?: unknown): H
   return new HttpError(503, detail, { headers: { 'retry-after': String(retryAfterS) }, cause })
 }
 
-/** A call runs again after this error, because subjects that it has found have ended meanwhile. */
-export class GalleryChangedError extends Error {
-  override readonly message = 'The gallery changed during the call; send it again.'
+/** A call runs again after this error: subjects that it has found have ended, or many have changed. */
+export class GalleryChangedError extends HttpError {
+  constructor() {
+    const headers = { 'retry-after': '1' }
+    super(503, 'The gallery changed during the call; send it again.', { headers })
+  }
 }
 
 /** The detail of a 404 response. */

@@ -192,7 +192,7 @@ async function retireFormerModel(gallery: TestGallery, dataDir: string): Promise
     const found = await gallery.value('svc.identify', imageParams(name))
     assert.equal(found.bestMatch.externalId, name)
   }
-  assert.equal(gallery.vision.requests.at(-1)?.previousTemplates, undefined)
+  assert.deepEqual(gallery.vision.requests.at(-1)?.previousTemplates, [])
   assert.equal((await findSubject(gallery, 'Uma')).embeddingCount, 1)
   await assertLedgerAudit(gallery.database.store)
 }

@@ -103,7 +103,7 @@ test('A gallery without templates of former models is not searched with them', a
   const project = await gallery.createProjectClient({ galleryMode: 'isolated' })
   await project.value('svc.enroll', { ...imageParams('Ada'), externalId: 'Ada' })
   assert.deepEqual(await identifiedNames(project, 'Ada'), ['Ada'])
-  assert.ok(gallery.vision.requests.every((request) => request.previousTemplates === undefined))
+  assert.ok(gallery.vision.requests.every((request) => !request.previousTemplates?.length))
 })
 
 test('Faces without a template of a loaded model are counted, and rejected if there are no others', async () => {

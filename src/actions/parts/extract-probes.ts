@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ActionError } from '../../lib/errors.ts'
 import type { AnalysisRequest, FaceResult, ImageAnalysis } from '../../vision/image-analysis.ts'
 import type { EncodedImage } from '../../vision/image/input/encoded-image.ts'
@@ -71,7 +72,7 @@ export async function extractProbes(
   const { analysis, faces } = await findFaces(call, image, index, {
     templates: true,
     liveness: params.requireLiveness,
-    ...definedOptions(call.extract),
+    ...call.extract,
   })
   const [largest, ...others] = faces.map(toProbeFace)
   if (!largest) throw new Error('the analysis has lost its largest face')
@@ -164,7 +165,10 @@ async function analyzeImage(
 ): Promise<ImageAnalysis> {
   const { accountId, projectId, keyId } = caller
   const context = { accountId, projectId, keyId, path: `params.images[${index}]`, signal }
-  const analysis = await services.vision.analyzeImage(image, request, context)
+  const latest = services.analyses?.get(index)
+  const known = isDeepStrictEqual(latest?.of, [image, request]) ? latest?.analysis : undefined
+  const analysis = known ?? (await services.vision.analyzeImage(image, request, context))
+  services.analyses?.set(index, { of: [image, request], analysis })
   applyFacePolicy(analysis, params.facePolicy, index)
   return analysis
 }
@@ -222,17 +226,6 @@ function requireLive(
     `the face is not live but ${decision} (score ${score.toFixed(2)}, live from ${threshold.toFixed(2)})${suffix}`,
     { imageIndex: params.imageIndex },
   )
-}
-
-/** Returns only the options that change the analysis. */
-function definedOptions({
-  previousTemplates = [],
-  contextCrops = false,
-}: ExtractOptions = {}): ExtractOptions {
-  return {
-    ...(previousTemplates.length > 0 && { previousTemplates }),
-    ...(contextCrops && { contextCrops }),
-  }
 }
 
 function toProbeFace(face: FaceResult): ProbeFace {

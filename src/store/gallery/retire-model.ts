@@ -19,8 +19,8 @@ export type RetirementHooks = {
   readonly onFirstBatch?: (tx: Tx) => Promise<void>
 }
 
-/** Templates deleted in one transaction. Calls wait for it, so it is kept short. */
-const templateBatchRows = 500
+/** Templates deleted in one transaction, for which calls wait; see `changedSubjectsMax`. */
+const templateBatchRows = 100
 
 /**
  * Deletes the templates of a model, and faces without another template, from all subjects with a

@@ -203,3 +203,40 @@ test('A call whose subjects end during each of its searches is refused and can b
     ]),
   )
 })
+
+test('A call beside the renaming of more than 100 subjects searches again, without a second analysis', async () => {
+  const client = await createVisitorProject(gallery)
+  const addMembers = (from: number, to: number) =>
+    Promise.all(
+      Array.from({ length: to - from }, (_, index) =>
+        client.value('svc.enroll', {
+          ...takeOf(`Member ${from + index}`, 0),
+          groups: ['staff'],
+          duplicateCheck: 'off',
+        }),
+      ),
+    )
+  let settleCount = 0
+  const renameOnce = async (newName: string) => {
+    settleCount += 1
+    if (settleCount > 1) return
+    const { status } = await client.rest('POST', '/v1/groups/staff/rename', { name: newName })
+    assert.equal(status, 200)
+    await client.rest('POST', `/v1/groups/${newName}/rename`, { name: 'staff' })
+  }
+  const visitDuring = async (newName: string) => {
+    settleCount = 0
+    beforeSettle = () => renameOnce(newName)
+    const analysisCount = gallery.vision.requests.length
+    assert.ok(await visit(client, 'Zed'))
+    assert.equal(gallery.vision.requests.length, analysisCount + 1)
+    beforeSettle = async () => undefined
+    return settleCount
+  }
+  await addMembers(0, 100)
+  assert.equal(await visitDuring('all'), 1)
+  await addMembers(100, 101)
+  assert.equal(await visitDuring('everyone'), 2)
+  const [visitor] = await listVisitors(client)
+  assert.equal(visitor?.visitCount, 2)
+})

@@ -41,25 +41,19 @@ export async function searchDuplicates(
   const { galleryId } = call.caller
   const sequence = await subjects.read((reading) => matching.sequence(reading, galleryId))
   const options = { limit: duplicatesMax, excludeSubjectId }
-  const searches = await Promise.all(
-    pictures.map(async ({ index, probe }) => {
-      return { index, hits: await matching.search(galleryId, probe.probes, options) }
-    }),
-  )
+  const search = ({ probe }: ComparedPicture) => matching.search(galleryId, probe.probes, options)
+  const searches = pictures.map(async (one) => [one.index, await search(one)] as const)
+  const hitsOf = new Map(await Promise.all(searches))
   return async (reading: ReadTx, stored: readonly ComparedPicture[]) => {
-    const best = new Map<string, SearchHit>()
-    const hits = stored.map(
-      ({ index }) => searches.find((search) => search.index === index)?.hits ?? [],
-    )
     const since = { galleryId, sequence, faces: stored.map(({ probe }) => probe.probes) }
-    for (const hit of (await currentHits(matching, reading, { since, hits })).flat()) {
-      const known = best.get(hit.subjectId)
-      if (!known || hit.similarity > known.similarity) best.set(hit.subjectId, hit)
-    }
-    const duplicates = [...best.values()]
-      .filter(({ subjectId }) => subjectId !== excludeSubjectId)
-      .filter(({ similarity }) => similarity >= similarityMin)
+    const hits = stored.map(({ index }) => hitsOf.get(index) ?? [])
+    const found = (await currentHits(matching, reading, { since, hits })).flat()
+    const similar = found
+      .filter((hit) => hit.subjectId !== excludeSubjectId && hit.similarity >= similarityMin)
       .toSorted((a, b) => b.similarity - a.similarity)
+    const bySubject = Map.groupBy(similar, ({ subjectId }) => subjectId)
+    const duplicates = [...bySubject.values()]
+      .flatMap(([best]) => best ?? [])
       .slice(0, duplicatesMax)
     return withExternalIds(call, reading, duplicates)
   }
@@ -95,10 +89,9 @@ async function withExternalIds(
 ) {
   const subjectIds = hits.map(({ subjectId }) => subjectId)
   const rows = await subjects.findByIds(reading, galleryId, subjectIds)
-  const externalIds = new Map(rows.map((row) => [row.subjectId, row.externalId]))
   return hits.flatMap(({ subjectId, similarity }) => {
-    const externalId = externalIds.get(subjectId)
-    return externalId === undefined ? [] : [{ subjectId, externalId, similarity }]
+    const row = rows.find((one) => one.subjectId === subjectId)
+    return row ? [{ subjectId, externalId: row.externalId, similarity }] : []
   })
 }
 

@@ -39,9 +39,8 @@ export async function storeMatches(
   if (matched.length === 0) return
   const subjectIds = [...new Set(matched.map(({ hit }) => hit.subjectId))]
   const rows = await services.subjects.findByIds(tx, galleryId, subjectIds)
-  const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
   const faces = matched.flatMap(({ hit, ...face }) => {
-    const subject = rowsById.get(hit.subjectId)
+    const subject = rows.find(({ subjectId }) => subjectId === hit.subjectId)
     return subject ? [{ ...face, subject }] : []
   })
   await services.subjects.feedback.store(tx, { projectId, galleryId, requestId }, faces)

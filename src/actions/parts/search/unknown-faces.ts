@@ -44,12 +44,11 @@ export async function searchExtractOptions({
   caller: { galleryId, switches },
   services: { matching, visitors },
 }: Pick<SearchCall, 'caller' | 'services'>): Promise<ExtractOptions> {
-  const former = await matching.formerModels(galleryId)
   const contextCrops = switches.nearMissCrops || (switches.unknownPeople && switches.storeCrops)
-  if (!switches.unknownPeople) return { previousTemplates: former, contextCrops }
-  const ofVisitors = await matching.formerModels(visitors.galleryIdOf(galleryId))
-  const previousTemplates = [...new Set([...former, ...ofVisitors])]
-  return { previousTemplates, contextCrops }
+  const galleryIds = [galleryId]
+  if (switches.unknownPeople) galleryIds.push(visitors.galleryIdOf(galleryId))
+  const former = await Promise.all(galleryIds.map((id) => matching.formerModels(id)))
+  return { previousTemplates: [...new Set(former.flat())], contextCrops }
 }
 
 /**
@@ -131,10 +130,10 @@ export async function recordVisits(
   const galleryId = visitors.galleryIdOf(caller.galleryId)
   await subjects.lock(tx, galleryId, 'exclusive')
   await updateHits(matching, tx, { galleryId, search })
-  const hits = unknown.map((face) => search.hitsOf.get(face) ?? [])
   const request = { galleryId, projectId: caller.projectId, requested: 'auto' } as const
   const { threshold: visitorThreshold } = await matching.searchThreshold(tx, request)
-  const near = hits.map((ofFace) => ofFace.filter((hit) => hit.similarity >= visitorThreshold))
+  const isNear = (hit: SearchHit) => hit.similarity >= visitorThreshold
+  const near = unknown.map((face) => (search.hitsOf.get(face) ?? []).filter(isNear))
   const visitorIds = [...new Set(near.flat().map(({ subjectId }) => subjectId))]
   const rows = await visitors.findByIds(tx, galleryId, visitorIds)
   const byId = new Map(rows.map((row) => [row.subjectId, row]))

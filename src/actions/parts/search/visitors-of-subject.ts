@@ -59,16 +59,14 @@ export async function findVisitorsOfSubject(call: StoredSearchCall) {
   const pictures = [{ index: 0, probe: { probes } }]
   const find = await searchSimilarVisitors(call, pictures)
   return subjects.read(async (reading) => {
-    const similarities = new Map(
-      (await find(reading, pictures)).map((one) => [one.subjectId, one.similarity]),
-    )
+    const found = await find(reading, pictures)
     const galleryId = visitors.galleryIdOf(call.caller.galleryId)
-    const rows = await visitors.findByIds(reading, galleryId, [...similarities.keys()])
+    const ids = found.map(({ subjectId }) => subjectId)
+    const rows = await visitors.findByIds(reading, galleryId, ids)
     const details = await visitors.loadDetails(reading, rows)
-    const similar = details.map((one) => ({
-      ...one,
-      similarity: similarities.get(one.visitorId) ?? 0,
-    }))
-    return similar.toSorted((a, b) => b.similarity - a.similarity)
+    return found.flatMap(({ subjectId, similarity }) => {
+      const visitor = details.find(({ visitorId }) => visitorId === subjectId)
+      return visitor ? [{ ...visitor, similarity }] : []
+    })
   })
 }
