@@ -16,7 +16,7 @@ import { type ModelInUse, type RestOptions, serveRest } from '../http/routes/res
 import { restRoutes } from '../http/routes/rest-routes.ts'
 import { serviceRoutes } from '../http/routes/service-routes.ts'
 import { serveSessionFrames } from '../http/routes/session-frames.ts'
-import { type HttpServer, createHttpServer } from '../http/server.ts'
+import { createHttpServer } from '../http/server.ts'
 import { serveStaticFiles } from '../http/static-files.ts'
 import { runAsAllAccounts } from '../lib/account-context.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -58,25 +58,13 @@ export type FacegateOptions = {
 }
 
 /** The whole service, started but not yet listening. */
-export type Facegate = {
-  readonly server: HttpServer
-  /** Call it once the server listens. Returns the first API key, or undefined at later starts. */
-  readonly createFirstKey: OpenedDatabase['createFirstKey']
-  /** Creates the one-time link with which an owner of the console sets a password. */
-  readonly createOwnerLink: () => Promise<string>
-  readonly vision: VisionPool
-  /**
-   * Reports for `SHUTDOWN_DELAY_MS` that the server is not ready, while it still accepts calls.
-   * Then waits for running calls, stops the workers and closes the database.
-   */
-  readonly close: () => Promise<void>
-}
+export type Facegate = Awaited<ReturnType<typeof createFacegate>>
 
 /** The built files of the console. */
 const webFolder = path.join(import.meta.dirname, '../../web/dist')
 
 /** Creates the service. Each part needs only the parts before it. */
-export async function createFacegate(config: Config, options: FacegateOptions): Promise<Facegate> {
+export async function createFacegate(config: Config, options: FacegateOptions) {
   const { version, log } = options
   const database = await openDatabase(config, options)
   const { store, gate, clock } = database
@@ -120,9 +108,15 @@ export async function createFacegate(config: Config, options: FacegateOptions): 
   })
   return {
     server,
+    /** Call it once the server listens. Returns the first API key, or undefined at later starts. */
     createFirstKey: database.createFirstKey,
+    /** Creates the one-time link with which an owner of the console sets a password. */
     createOwnerLink: () => createOwnerLink(database),
     vision,
+    /**
+     * Reports for `SHUTDOWN_DELAY_MS` that the server is not ready, while it still accepts calls.
+     * Then waits for running calls, stops the workers and closes the database.
+     */
     close: async () => {
       await announceShutdown()
       for (const part of [server, observability, vision]) await part.close()

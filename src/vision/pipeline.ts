@@ -22,22 +22,7 @@ import { measureImageQuality } from './quality/image-quality.ts'
 import { type Stopwatch, createStopwatch } from './stopwatch.ts'
 
 /** Analyzes images one after another; owns the model sessions. */
-export type Pipeline = {
-  /**
-   * Decodes an image and reports its faces, largest first.
-   *
-   * @param path JSON path of the image in the API request, for messages: `params.images[0]`.
-   * @throws ActionError INVALID_REQUEST, IMAGE_DECODE_FAILED, UNSUPPORTED_IMAGE_TYPE,
-   *   IMAGE_TOO_SMALL or IMAGE_TOO_LARGE if the image cannot be analyzed.
-   */
-  readonly analyzeImage: (
-    image: EncodedImage,
-    request: AnalysisRequest,
-    path: string,
-  ) => Promise<ImageAnalysis>
-  /** Closes the sessions. The pipeline cannot be used afterwards. */
-  readonly close: () => Promise<void>
-}
+export type Pipeline = Awaited<ReturnType<typeof createPipeline>>
 
 export type PipelineOptions = {
   /** The folder that `prepareBuiltinPack` filled. */
@@ -50,7 +35,7 @@ export type PipelineOptions = {
   readonly createTemplate?: CreateTemplate
 }
 
-export async function createPipeline(options: PipelineOptions): Promise<Pipeline> {
+export async function createPipeline(options: PipelineOptions) {
   const { modelsFolder, optimizedFolder, modelSet, limits, createTemplate } = options
   configureDecoder(limits.extraTypes)
   const sessions = createModelSessions(modelsFolder, optimizedFolder)
@@ -62,7 +47,18 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
     liveness: await openLivenessCheck(modelSet, sessions),
   }
   return {
-    async analyzeImage(encodedImage, request, path) {
+    /**
+     * Decodes an image and reports its faces, largest first.
+     *
+     * @param path JSON path of the image in the API request, for messages: `params.images[0]`.
+     * @throws ActionError INVALID_REQUEST, IMAGE_DECODE_FAILED, UNSUPPORTED_IMAGE_TYPE,
+     *   IMAGE_TOO_SMALL or IMAGE_TOO_LARGE if the image cannot be analyzed.
+     */
+    analyzeImage: async (
+      encodedImage: EncodedImage,
+      request: AnalysisRequest,
+      path: string,
+    ): Promise<ImageAnalysis> => {
       const stopwatch = createStopwatch()
       const image = await stopwatch.time('decode', () => openImage(encodedImage, limits, path))
       const context = createImageContext(stages, image, stopwatch)
@@ -77,6 +73,7 @@ export async function createPipeline(options: PipelineOptions): Promise<Pipeline
         context.pyramid.release()
       }
     },
+    /** Closes the sessions. The pipeline cannot be used afterwards. */
     close: sessions.close,
   }
 }

@@ -3,16 +3,7 @@ import type { ImageSize, AffineTransform } from './geometry.ts'
 import { halveFrame, sampleFrame, type CropLevels } from './kernel/image-kernel.ts'
 
 /** One image in several sizes. Each size is created at its first use. */
-export type ImagePyramid = {
-  /** The first and largest size. */
-  readonly frame: Frame
-  /** Returns a crop as `warp` does, sampled from the best size; `toFrame` refers to the frame. */
-  readonly sample: (toFrame: AffineTransform, size: ImageSize) => Promise<PlanarCrop>
-  /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
-  readonly levelForScale: (scale: number) => Frame
-  /** Frees the memory of all sizes and crops, which are empty afterwards. */
-  readonly release: () => void
-}
+export type ImagePyramid = ReturnType<typeof createImagePyramid>
 
 /**
  * A near face covers hundreds of pixels a side, but a crop has only 112 or 192. Averaging that many
@@ -23,7 +14,7 @@ export type ImagePyramid = {
 export function createImagePyramid({
   frame,
   highResFrame,
-}: Pick<OrientedImage, 'frame' | 'highResFrame'>): ImagePyramid {
+}: Pick<OrientedImage, 'frame' | 'highResFrame'>) {
   const levels = new Map([[0, frame]])
   const crops: PlanarCrop[] = []
 
@@ -41,16 +32,20 @@ export function createImagePyramid({
   }
 
   return {
+    /** The first and largest size. */
     frame,
-    async sample(toFrame, size) {
+    /** Returns a crop as `warp` does, sampled from the best size; `toFrame` refers to the frame. */
+    async sample(toFrame: AffineTransform, size: ImageSize): Promise<PlanarCrop> {
       const index = Math.floor(Math.log2(shrinkFactor(toFrame) / shrinkMin))
       const level = index < 0 ? await openHighRes() : levelAt(index)
       const crop = warp(level, scaleTransform(toFrame, frame, level), size)
       crops.push(crop)
       return crop
     },
-    levelForScale: (scale) => levelAt(Math.max(0, Math.floor(-Math.log2(scale)))),
-    release() {
+    /** Returns the whole frame, halved as often as possible while its scale is at least `scale`. */
+    levelForScale: (scale: number) => levelAt(Math.max(0, Math.floor(-Math.log2(scale)))),
+    /** Frees the memory of all sizes and crops, which are empty afterwards. */
+    release(): void {
       levels.forEach(({ pixels }) => releaseArray(pixels))
       for (const { planes } of crops) releaseArray(planes)
     },
