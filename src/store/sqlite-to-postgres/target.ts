@@ -1,4 +1,3 @@
-import type { Database } from '../schema.ts'
 import { type QueryRunner, databaseOnPool } from '../postgres/connection/kysely-driver.ts'
 import { migrate } from '../postgres/migrate-schema.ts'
 import { createLogPartitions } from '../postgres/log-partitions.ts'
@@ -12,19 +11,9 @@ import {
 import { requireUsableServer } from './fill-target.ts'
 
 /** The PostgreSQL database that a migration fills. */
-export type MigrationTarget = AsyncDisposable & {
-  /** Server and database, without the password. */
-  readonly label: string
-  /** Typed queries for the audit. */
-  readonly db: Database
-  /** Reads one snapshot of what is committed. */
-  readonly read: <T>(job: (on: QueryRunner) => Promise<T>) => Promise<T>
-  readonly write: <T>(job: (on: QueryRunner) => Promise<T>) => Promise<T>
-  /** Migrates the database to the current schema. */
-  readonly migrate: () => Promise<void>
-  /** Creates the partition of the request log for the month of a time. */
-  readonly createLogPartition: (atMs: number) => Promise<void>
-}
+export type MigrationTarget = Awaited<ReturnType<typeof openMigrationTarget>>
+
+type Job<T> = (on: QueryRunner) => Promise<T>
 
 /** Statements write and read many rows, so they have no timeout. */
 const poolOptions = { connectionsMax: 2, statementTimeoutMs: 0 }
@@ -38,18 +27,23 @@ const writeOptions: TransactionOptions = { access: 'write' }
  * @throws Error with a one-sentence explanation, as all of its functions do; it never contains the
  *   password.
  */
-export async function openMigrationTarget(url: string): Promise<MigrationTarget> {
+export async function openMigrationTarget(url: string) {
   const address = parseServerAddress(url)
   const explain = throwExplained(address)
   await checkConnection(url).catch(explain)
   const pool = openPool(url, poolOptions)
-  const target: MigrationTarget = {
+  const target = {
+    /** Server and database, without the password. */
     label: address.label,
+    /** Typed queries for the audit. */
     db: databaseOnPool(pool),
-    read: (job) => transact(pool, readOptions, job).catch(explain),
-    write: (job) => transact(pool, writeOptions, job).catch(explain),
+    /** Reads one snapshot of what is committed. */
+    read: <T>(job: Job<T>) => transact(pool, readOptions, job).catch(explain),
+    write: <T>(job: Job<T>) => transact(pool, writeOptions, job).catch(explain),
+    /** Migrates the database to the current schema. */
     migrate: () => migrate(pool, undefined).catch(explain),
-    createLogPartition: (atMs) => createLogPartitions(pool, atMs, 0).catch(explain),
+    /** Creates the partition of the request log for the month of a time. */
+    createLogPartition: (atMs: number) => createLogPartitions(pool, atMs, 0).catch(explain),
     [Symbol.asyncDispose]: () => pool.close(),
   }
   try {

@@ -82,24 +82,15 @@ export function truncateWal(database: DatabaseSync): boolean {
 
 export type SqliteParameters = Readonly<Record<string, SQLInputValue>>
 
-/** A prepared statement with `:named` parameters; one without a value is null. It runs synchronously. */
-type PreparedStatement<Row> = {
-  readonly all: (parameters: SqliteParameters) => Row[]
-  readonly first: (parameters: SqliteParameters) => Row | undefined
-  /** @returns the number of changed rows. */
-  readonly run: (parameters: SqliteParameters) => number
-  /** Inserts a row. @returns its row id. */
-  readonly insert: (parameters: SqliteParameters) => number
-}
-
 /** A lock of rows in a portable statement. SQLite has one writer, and no syntax for it. */
 const rowLock = /\s+for update(?: of \w+)?(?: skip locked)?/u
 
 /**
- * Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. The
+ * Prepares a statement with `:named` parameters; one without a value is null. It runs synchronously. The
+ * caller declares the type of the rows, next to the SQL that defines it. The
  * names become positions, because `node:sqlite` takes more than twice as long to bind values by name.
  */
-export function prepare<Row>(database: DatabaseSync, sql: string): PreparedStatement<Row> {
+export function prepare<Row>(database: DatabaseSync, sql: string) {
   const names: string[] = []
   const text = sql.replace(rowLock, '').replaceAll(/:([a-z]\w*)/giu, (_, name: string) => {
     names.push(name)
@@ -109,18 +100,22 @@ export function prepare<Row>(database: DatabaseSync, sql: string): PreparedState
   const rowOf = moneyReader(statement)
   const valuesOf = (parameters: SqliteParameters) => names.map((name) => parameters[name] ?? null)
   return {
-    all: (parameters) => statement.all(...valuesOf(parameters)).map((row) => rowOf(row) as Row),
-    first: (parameters) => {
+    all: (parameters: SqliteParameters) =>
+      statement.all(...valuesOf(parameters)).map((row) => rowOf(row) as Row),
+    first: (parameters: SqliteParameters): Row | undefined => {
       const row = statement.get(...valuesOf(parameters))
       return row && (rowOf(row) as Row)
     },
-    run: (parameters) => Number(statement.run(...valuesOf(parameters)).changes),
-    insert: (parameters) => Number(statement.run(...valuesOf(parameters)).lastInsertRowid),
+    /** @returns the number of changed rows. */
+    run: (parameters: SqliteParameters) => Number(statement.run(...valuesOf(parameters)).changes),
+    /** Inserts a row. @returns its row id. */
+    insert: (parameters: SqliteParameters) =>
+      Number(statement.run(...valuesOf(parameters)).lastInsertRowid),
   }
 }
 
 /** Returns a function that prepares each text once, at its first use. */
-export function prepareOnce(database: DatabaseSync): (sql: string) => PreparedStatement<unknown> {
+export function prepareOnce(database: DatabaseSync) {
   return cacheByText((sql) => prepare(database, sql))
 }
 

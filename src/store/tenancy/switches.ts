@@ -1,35 +1,25 @@
-/** The switches of a new project. */
-export const defaultSwitches: ProjectSwitches = {
-  gender: true,
-  expression: true,
-  storeCrops: false,
-  autoEnroll: false,
-  feedback: false,
-  unknownPeople: false,
-  nearMissCrops: false,
-  matchDays: false,
-  billing: true,
-}
+export type ProjectSwitches = Readonly<typeof defaultSwitches>
 
-export type ProjectSwitches = {
+/** The switches of a new project. */
+export const defaultSwitches = {
   /** Whether svc.attributes and svc.analyze return the gender of faces. */
-  readonly gender: boolean
+  gender: true,
   /** Whether svc.attributes and svc.analyze return the expression of faces. */
-  readonly expression: boolean
+  expression: true,
   /** Whether enrolled faces are stored with a crop, so that a later model can embed them again. */
-  readonly storeCrops: boolean
+  storeCrops: false,
   /** Whether svc.verify may enroll the probe for a subject that has templates of former models only. */
-  readonly autoEnroll: boolean
+  autoEnroll: false,
   /** Whether matches of svc.identify can be confirmed or denied: see POST /v1/feedback. */
-  readonly feedback: boolean
+  feedback: false,
   /** Whether svc.identify stores people that match no subject, as visitors. */
-  readonly unknownPeople: boolean
+  unknownPeople: false,
   /** Whether the faces of near misses are kept for `nearMissHours`. */
-  readonly nearMissCrops: boolean
+  nearMissCrops: false,
   /** Whether the calls that match a subject are counted by day, for 90 days. */
-  readonly matchDays: boolean
+  matchDays: false,
   /** Whether calls are charged to the budget. If not, they are metered in the request log only. */
-  readonly billing: boolean
+  billing: true,
 }
 
 /** The switches as columns of `projects`. */

@@ -153,19 +153,12 @@ const noopDriver = { init: noop, destroy: noop }
 type PostgresParameters = Readonly<Record<string, unknown>>
 
 /** A statement with `:named` parameters, prepared once on each connection. */
-export type PostgresStatement<Row> = {
-  readonly all: (on: QueryRunner, parameters: PostgresParameters) => Promise<readonly Row[]>
-  readonly first: (on: QueryRunner, parameters: PostgresParameters) => Promise<Row | undefined>
-  /** @returns the number of changed rows. */
-  readonly run: (on: QueryRunner, parameters: PostgresParameters) => Promise<number>
-  /** Sends the statement without waiting for its result, see `PostgresTransaction`. */
-  readonly send: (on: Pick<PostgresTransaction, 'send'>, parameters: PostgresParameters) => void
-}
+export type PostgresStatement<Row> = ReturnType<typeof prepare<Row>>
 
 export type QueryRunner = Pick<PostgresSession, 'run'>
 
 /** Prepares a statement. The caller declares the type of the rows, next to the SQL that defines it. */
-export function prepare<Row>(sql: string): PostgresStatement<Row> {
+export function prepare<Row>(sql: string) {
   const names: string[] = []
   const text = sql.replaceAll(/(?<!:):([a-z]\w*)/giu, (_, name: string) => {
     if (!names.includes(name)) names.push(name)
@@ -180,9 +173,14 @@ export function prepare<Row>(sql: string): PostgresStatement<Row> {
     (await on.run(query(parameters))).rows as readonly Row[]
   return {
     all,
-    first: async (on, parameters) => (await all(on, parameters))[0],
-    run: async (on, parameters) => (await on.run(query(parameters))).count,
-    send: (on, parameters) => on.send(query(parameters)),
+    first: async (on: QueryRunner, parameters: PostgresParameters) =>
+      (await all(on, parameters))[0],
+    /** @returns the number of changed rows. */
+    run: async (on: QueryRunner, parameters: PostgresParameters) =>
+      (await on.run(query(parameters))).count,
+    /** Sends the statement without waiting for its result, see `PostgresTransaction`. */
+    send: (on: Pick<PostgresTransaction, 'send'>, parameters: PostgresParameters) =>
+      on.send(query(parameters)),
   }
 }
 

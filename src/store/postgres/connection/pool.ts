@@ -1,6 +1,6 @@
 import { Pool as Connections, type PoolClient, type QueryResult } from 'pg'
 import { findScopedAccount } from '../../../lib/account-context.ts'
-import { type KeyedQueue, createKeyedQueue, takePlace } from '../../../lib/limits/keyed-queue.ts'
+import { createKeyedQueue, takePlace } from '../../../lib/limits/keyed-queue.ts'
 import type { Log } from '../../../lib/log.ts'
 import { bindToCall } from '../../../lib/observability/call-trace.ts'
 import type { ConnectionCounts } from '../../database.ts'
@@ -37,21 +37,7 @@ export type PostgresSession = {
   readonly statementTimeoutMs: number
 }
 
-export type ConnectionPool = {
-  /**
-   * Acquires a connection, which must be released. The work of an account has at most a half of the
-   * connections, or five of less than ten, so that its waits for locks do not stop other accounts.
-   *
-   * @throws HttpError 503 if none is available.
-   */
-  readonly acquire: () => Promise<PooledSession>
-  /** Acquires a connection, runs the work and releases the connection. */
-  readonly withSession: <T>(work: (session: PostgresSession) => Promise<T>) => Promise<T>
-  /** The transactions of this process by the lock that they take. */
-  readonly turns: KeyedQueue
-  readonly counts: () => ConnectionCounts
-  readonly close: () => Promise<void>
-}
+export type ConnectionPool = ReturnType<typeof openPool>
 
 export type PooledSession = { readonly session: PostgresSession; readonly release: () => void }
 
@@ -83,7 +69,7 @@ const perAccountMin = 5
 const responseMarginMs = 1000
 const timeoutMsMax = 2 ** 31 - 1
 
-export function openPool(url: string, options: ConnectionPoolOptions): ConnectionPool {
+export function openPool(url: string, options: ConnectionPoolOptions) {
   const { connectionsMax, statementTimeoutMs, log } = options
   const claims = new WeakMap<PoolClient, Promise<boolean>>()
   const pool = new Connections({
@@ -112,13 +98,21 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
   }
   const take = shareAmongAccounts(connectionsMax, () => acquire(pool, kindOf))
   return {
+    /**
+     * Acquires a connection, which must be released. The work of an account has at most a half of the
+     * connections, or five of less than ten, so that its waits for locks do not stop other accounts.
+     *
+     * @throws HttpError 503 if none is available.
+     */
     acquire: take,
+    /** The transactions of this process by the lock that they take. */
     turns: createKeyedQueue({ ...limits, runningMax: perLock, waitMsMax: lockTimeoutMs }),
-    withSession: async (work) => {
+    /** Acquires a connection, runs the work and releases the connection. */
+    withSession: async <T>(work: (session: PostgresSession) => Promise<T>): Promise<T> => {
       const { session, release } = await take()
       return work(session).finally(release)
     },
-    counts: () => {
+    counts: (): ConnectionCounts => {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool
       return { busy: totalCount - idle, idle, waiting }
     },
@@ -127,7 +121,7 @@ export function openPool(url: string, options: ConnectionPoolOptions): Connectio
 }
 
 /** Limits the connections that the work of an account uses at the same time. */
-function shareAmongAccounts(connectionsMax: number, take: ConnectionPool['acquire']) {
+function shareAmongAccounts(connectionsMax: number, take: () => Promise<PooledSession>) {
   const share = Math.max(perAccountMin, Math.floor(connectionsMax / 2))
   const runningMax = Math.max(1, Math.min(share, connectionsMax - 1))
   const shares = createKeyedQueue({ ...limits, runningMax, waitMsMax: connectTimeoutMs })
