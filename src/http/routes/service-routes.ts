@@ -32,40 +32,19 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
     () => JSON.stringify(openApiDocument(version, limits, extensions)),
     { contentType: 'application/json; charset=utf-8' },
   )
-  const operatorRoutes: readonly Route[] = [
-    {
-      method: 'GET',
-      path: '/healthz',
-      isQuiet: true,
-      handle: () => ({ status: 200, body: { ok: true } }),
-    },
-    {
-      method: 'GET',
-      path: '/readyz',
-      isQuiet: true,
-      handle: async () => {
-        const reasons = await readReasons()
-        if (reasons.length === 0) return { status: 200, body: { ready: true } }
-        return {
-          status: 503,
-          headers: { 'retry-after': '1' },
-          body: { detail: reasons.join('; ') },
-        }
-      },
-    },
-    {
-      method: 'GET',
-      path: '/metrics',
-      isQuiet: true,
-      handle: async () => ({
-        status: 200,
-        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-        body: await readMetrics(),
-      }),
-    },
-  ]
   return [
-    ...operatorRoutes.map(requireExactPath),
+    operatorRoute('/healthz', () => ({ status: 200, body: { ok: true } })),
+    operatorRoute('/readyz', async () => {
+      const reasons = await readReasons()
+      if (reasons.length === 0) return { status: 200, body: { ready: true } }
+      const headers = { 'retry-after': '1' }
+      return { status: 503, headers, body: { detail: reasons.join('; ') } }
+    }),
+    operatorRoute('/metrics', async () => ({
+      status: 200,
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+      body: await readMetrics(),
+    })),
     { method: 'GET', path: '/v1/openapi.json', handle: description },
     { method: 'GET', path: '/docs/samples/group.jpg', handle: servePhotograph() },
   ]
@@ -75,16 +54,14 @@ export function serviceRoutes(options: ServiceRouteOptions): Route[] {
  * Proxies do not publish the routes for operators, and most compare the path as text. Therefore other
  * spellings, with a slash at the end or with percent-encoded letters, return 404.
  */
-function requireExactPath(route: Route): Route {
-  return {
-    ...route,
-    handle: (request) => {
-      // The target of a request may be a complete URL.
-      if (request.path.replace(/^https?:\/\/[^/]*/u, '') !== route.path)
-        throw new HttpError(404, noSuchRoute)
-      return route.handle(request)
-    },
+function operatorRoute(routePath: string, respond: Route['handle']): Route {
+  const handle: Route['handle'] = (request) => {
+    // The target of a request may be a complete URL.
+    if (request.path.replace(/^https?:\/\/[^/]*/u, '') !== routePath)
+      throw new HttpError(404, noSuchRoute)
+    return respond(request)
   }
+  return { method: 'GET', path: routePath, isQuiet: true, handle }
 }
 
 /** Serves a photograph of three people for the first call, which the caller may send from anywhere. */
