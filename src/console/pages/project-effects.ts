@@ -12,7 +12,7 @@ import { countProjectVisitors } from '../../store/gallery/visitors.ts'
 import type { ProjectSummary } from '../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { defineRead, defineWrite } from '../server/console-route.ts'
-import { count, invalidField, micros, requireProject } from '../server/input.ts'
+import { count, micros, requireConfirmedName, requireProject } from '../server/input.ts'
 import { toAuditEntry } from '../server/serve-route.ts'
 import type { ConsoleServices } from '../services.ts'
 import texts from '../field-texts.json' with { type: 'json' }
@@ -87,8 +87,7 @@ export const removeProject = defineWrite('/projects/:projectId', {
     const { store, clock, maintenance } = call.services
     const project = await requireProject(change.tx, call)
     const { name, projectId } = project
-    if (call.body.confirm !== name)
-      throw invalidField('body.confirm', 'must repeat the name of the project')
+    requireConfirmedName(project, call.body.confirm)
     const contents = await beginDeletion(change, project, clock())
     const response = { subjects: contents.subjects, returnedMicros: '0' }
     return {

@@ -87,6 +87,12 @@ export function requireConfirmedId(confirm: string, id: string, name: string): v
     throw invalidField('body.confirm', `must repeat the first 8 characters of the ${name}`)
 }
 
+/** Requires the name of a project as confirmation. @throws ValidationError. */
+export function requireConfirmedName(project: { readonly name: string }, confirm: string): void {
+  if (confirm !== project.name)
+    throw invalidField('body.confirm', 'must repeat the name of the project')
+}
+
 /** @throws ValidationError that lists every problem with its path. */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { groupName } from '../../../actions/schemas/fields.ts'
 import { ActionError, HttpError } from '../../../lib/errors.ts'
 import { lockGallery } from '../../../store/gallery/galleries.ts'
-import type { ReadTx } from '../../../store/database.ts'
 import { count, invalidField, requireProject } from '../../server/input.ts'
 import { defineList } from '../../server/define-list.ts'
-import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
+import { defineRead, defineWrite } from '../../server/console-route.ts'
 
 const groupItem = z.object({ name: z.string(), subjectCount: count })
 
@@ -53,9 +52,10 @@ export const removeGroup = defineWrite('/projects/:projectId/groups/:name', {
   }),
   response: z.object({ group: z.string(), deletedCount: count }),
   handle: async (call, { tx }) => {
-    const { maintenance } = call.services
-    const { name, subjectCount } = await requireGroup(tx, call)
+    const { maintenance, subjects } = call.services
     const { projectId, galleryId } = await requireProject(tx, call)
+    const { name = '' } = call.pathParameters
+    const subjectCount = requireFound(await subjects.countGroup(tx, galleryId, name))
     if (call.body.confirm !== name) throw invalidField('body.confirm', 'must repeat the group name')
     const { confirmedCount = subjectCount } = call.body
     if (subjectCount > confirmedCount)
@@ -94,13 +94,6 @@ export const changeGroupName = defineWrite('/projects/:projectId/groups/:name/re
     return { response, target: name, detail: { projectId, newName } }
   },
 })
-
-async function requireGroup(tx: ReadTx, call: ConsoleContext) {
-  const { galleryId } = await requireProject(tx, call)
-  const { name = '' } = call.pathParameters
-  const subjectCount = await call.services.subjects.countGroup(tx, galleryId, name)
-  return { name, subjectCount: requireFound(subjectCount) }
-}
 
 function requireFound(subjectCount = 0): number {
   if (subjectCount > 0) return subjectCount

@@ -4,13 +4,10 @@ import {
   endCalibrations,
   findAccountCalibrations,
 } from '../../../store/gallery/calibration/applied-calibrations.ts'
-import {
-  findProjectSummaries,
-  type ProjectSummary,
-} from '../../../store/tenancy/project-summaries.ts'
+import { findProjectSummaries } from '../../../store/tenancy/project-summaries.ts'
 import type { ReadTx } from '../../../store/database.ts'
 import { defineWrite } from '../../server/console-route.ts'
-import { count, invalidField, requireProject } from '../../server/input.ts'
+import { count, requireConfirmedName, requireProject } from '../../server/input.ts'
 import type { ConsoleServices, ModelInventory } from '../../services.ts'
 import texts from '../../field-texts.json' with { type: 'json' }
 
@@ -82,7 +79,7 @@ export const revertCalibration = defineWrite('/projects/:projectId/calibration/r
   handle: async (call, { tx }) => {
     const { services, identity, body } = call
     const project = await requireProject(tx, call)
-    requireConfirmation(project, body.confirm)
+    requireConfirmedName(project, body.confirm)
     const { projectId, galleryId } = project
     const change = { atUtc: new Date(services.clock()).toISOString(), by: identity.name }
     const calibrationIds = [...(await endCalibrations(tx, galleryId, change))]
@@ -97,13 +94,6 @@ export const revertCalibration = defineWrite('/projects/:projectId/calibration/r
     }
   },
 })
-
-/** @throws ValidationError unless the text is the name of the project. */
-export function requireConfirmation({ name }: ProjectSummary, confirm: string): void {
-  if (confirm === name) return
-  const message = 'must repeat the name of the project'
-  throw invalidField('body.confirm', message)
-}
 
 /** Uses the tables of the database at once. Other servers follow within two seconds. */
 export async function refreshTables({ maintenance, log }: ConsoleServices): Promise<void> {

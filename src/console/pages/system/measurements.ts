@@ -7,8 +7,8 @@ import {
   type ProjectSummary,
 } from '../../../store/tenancy/project-summaries.ts'
 import { defineRead, defineWrite, type ConsoleContext } from '../../server/console-route.ts'
-import { count, id, requireProject } from '../../server/input.ts'
-import { refreshTables, requireConfirmation } from './calibrations.ts'
+import { count, id, requireConfirmedName, requireProject } from '../../server/input.ts'
+import { refreshTables } from './calibrations.ts'
 
 /** The calibration of a gallery on its own subjects: start, progress and result, discard, apply. */
 
@@ -125,7 +125,7 @@ export const applyMeasurement = defineWrite('/projects/:projectId/calibration/ap
   handle: async (call, { tx }) => {
     const { services, identity, body } = call
     const project = await requireProject(tx, call)
-    requireConfirmation(project, body.confirm)
+    requireConfirmedName(project, body.confirm)
     const found = services.measurements.find(galleryOf(call, project))
     if (found?.state !== 'measured' || found.measurementId !== body.measurementId)
       throw new HttpError(409, 'The result is no longer available. Calculate it again.')
