@@ -21,10 +21,8 @@ export function apcerAt({ live, attacks }: Omit<DetCurve, 'name'>, bpcer: number
 
 /** Returns the mean of APCER and BPCER at the threshold where they differ least. */
 export function equalErrorRate({ live, attacks }: Omit<DetCurve, 'name'>): number {
-  const [sortedLive, sortedAttacks] = [live, attacks].map((scores) =>
-    Float64Array.from(scores).sort(),
-  )
-  if (!sortedLive || !sortedAttacks) return 1
+  const sortedLive = Float64Array.from(live).sort()
+  const sortedAttacks = Float64Array.from(attacks).sort()
   let best = { difference: 2, rate: 1 }
   for (const threshold of new Set([...live, ...attacks])) {
     const apcer = shareFrom(sortedAttacks, threshold)
