@@ -24,24 +24,8 @@ import {
 import { WorkerLostError } from './worker-connection.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Analyzes images in child processes, so that a hostile image cannot crash the server. */
-export type VisionPool = AsyncDisposable &
-  VisionClient & {
-    /**
-     * Resolves when a worker can take calls. Rejects if workers repeatedly fail to start and none is
-     * running; the pool still continues to retry.
-     */
-    readonly ready: () => Promise<void>
-    /** Whether a worker can take calls now. */
-    readonly isReady: () => boolean
-    readonly stats: () => VisionPoolStats
-    /** The health of each worker, in a fixed order. */
-    readonly workerReports: () => readonly WorkerReport[]
-    /** Rejects new calls with 503 and resolves when all accepted calls are finished. */
-    readonly drain: () => Promise<void>
-    /** Stops the workers. Calls that are waiting or running are rejected with 503. */
-    readonly close: () => Promise<void>
-  }
+/** The public members of the class: fakes implement them too. */
+export type VisionPool = Pick<WorkerPool, keyof WorkerPool>
 
 export type VisionPoolStats = {
   readonly workersUp: number
@@ -70,7 +54,8 @@ export function openVisionPool(options: VisionPoolOptions): VisionPool {
   return new WorkerPool(options)
 }
 
-class WorkerPool implements VisionPool {
+/** Analyzes images in child processes, so that a hostile image cannot crash the server. */
+class WorkerPool implements VisionClient, AsyncDisposable {
   readonly judgeChallenge = judgeFaces
   readonly #queue: WorkerQueue<WorkerProcess>
   readonly #quarantine: CrashQuarantine
@@ -190,10 +175,15 @@ class WorkerPool implements VisionPool {
     this.#queue.release(worker)
   }
 
+  /**
+   * Resolves when a worker can take calls. Rejects if workers repeatedly fail to start and none is
+   * running; the pool still continues to retry.
+   */
   ready(): Promise<void> {
     return this.#supervisor.ready()
   }
 
+  /** Whether a worker can take calls now. */
   isReady(): boolean {
     return this.#supervisor.workers.size > 0 && !this.#isDraining
   }
@@ -212,15 +202,18 @@ class WorkerPool implements VisionPool {
     }
   }
 
+  /** The health of each worker, in a fixed order. */
   workerReports(): readonly WorkerReport[] {
     return this.#supervisor.reports()
   }
 
+  /** Rejects new calls with 503 and resolves when all accepted calls are finished. */
   async drain(): Promise<void> {
     this.#isDraining = true
     while (this.#accepted.size > 0) await Promise.allSettled(this.#accepted)
   }
 
+  /** Stops the workers. Calls that are waiting or running are rejected with 503. */
   async close(): Promise<void> {
     this.#isDraining = true
     this.#queue.rejectAll()

@@ -13,17 +13,6 @@ type CallImages = QueueOwner & {
   readonly imageBytes: readonly number[]
 }
 
-/** The places of one call. Disposing it cancels the images that have no worker yet. */
-export type PlaceReservation<Worker> = Disposable & {
-  /**
-   * Resolves with a worker for the image with this index; the worker must be released afterwards.
-   *
-   * @throws HttpError 503 if the call was evicted or has waited too long.
-   * @throws the reason of the signal if it was aborted while the image waited.
-   */
-  readonly acquire: (index: number) => Promise<Worker>
-}
-
 export type WorkerQueueOptions<Worker> = QueueBounds & {
   /** The longest time from the reservation of a call until its last image has a worker. */
   readonly waitMsMax: number
@@ -60,10 +49,11 @@ export class WorkerQueue<Worker extends object> {
    * Reserves a place for every image of a call.
    *
    * @param signal cancels the reservation when it is aborted.
+   * @returns the places. Disposing them cancels the images that have no worker yet.
    * @throws HttpError 503 if there is no room for all images. Nothing is reserved then.
    * @throws the reason of `signal` if it is already aborted.
    */
-  reserve(images: CallImages, signal?: AbortSignal): PlaceReservation<Worker> {
+  reserve(images: CallImages, signal?: AbortSignal) {
     signal?.throwIfAborted()
     const call = createPendingCall<Worker>(images)
     const { isAccepted, evicted } = this.#queue.offer(call)
@@ -74,7 +64,13 @@ export class WorkerQueue<Worker extends object> {
       )
     this.#reserved.set(call, this.#watch(call, signal))
     return {
-      acquire: (index) => this.#acquire(call, index),
+      /**
+       * Resolves with a worker for the image with this index; the worker must be released afterwards.
+       *
+       * @throws HttpError 503 if the call was evicted or has waited too long.
+       * @throws the reason of the signal if it was aborted while the image waited.
+       */
+      acquire: (index: number) => this.#acquire(call, index),
       [Symbol.dispose]: () => this.#cancel(call, () => new Error('the call has ended')),
     }
   }
