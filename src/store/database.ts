@@ -197,43 +197,35 @@ export const {
 export type Kysely<Schema> = KyselyModule.Kysely<Schema>
 
 /** SQL fragments that differ between the engines, used by the portable queries. */
-type SqlDialect = {
-  /** Whether a text contains another; the case of letters without accents is ignored. */
-  readonly contains: (column: string, text: string) => RawBuilder<SqlBool>
-  /** Whether the search text of a subject contains a folded text (`gallery/search/search-text.ts`). */
-  readonly searchTextContains: (foldedText: string) => RawBuilder<SqlBool>
-  /** The texts of a column in all rows, one after another, with a separator that they do not contain. */
-  readonly joinTexts: (texts: RawBuilder<string>, separator: string) => RawBuilder<string>
-  /** The bytes of a column in all rows, one after another. */
-  readonly joinBytes: (column: string) => RawBuilder<Uint8Array>
-  /** A column without use of an index: another has the rows' order, or finds fewer rows. */
-  readonly withoutIndex: (column: string) => RawBuilder<string>
-  /** The existing triggers that prevent changes of rows: `name`, `tableName`. */
-  readonly immutabilityTriggers: RawBuilder<unknown>
-  /** Amounts of money that are not whole numbers: `place`, `type`. */
-  readonly fractionalAmounts: RawBuilder<unknown>
-  /** Whether a join can read some rows for each row of another table. */
-  readonly hasLateralJoins: boolean
-  /** Whether several writers lock rows; SQLite has one writer. */
-  readonly hasRowLocks: boolean
-}
+type SqlDialect = typeof sqlite
 
 /** Returns the dialect of a database or of a query builder. */
 export function dialectOf(db: Database): SqlDialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite
 }
 
-const sqlite: SqlDialect = {
-  contains: (column, text) => sql`${sql.ref(column)} like ${likePattern(text)} escape '\\'`,
-  searchTextContains: (foldedText) => sql`instr("searchText", ${foldedText}) > 0`,
-  joinTexts: (texts, separator) => sql`group_concat(${texts}, ${separator})`,
-  // SQLite neither checks nor converts bytes that it treats as text, and counts them instead of
-  // searching for a zero.
-  joinBytes: (column) => sql`cast(group_concat(${sql.ref(column)}, '') as blob)`,
-  withoutIndex: (column) => sql`+${sql.ref(column)}`,
+const sqlite = {
+  /** Whether a text contains another; the case of letters without accents is ignored. */
+  contains: (column: string, text: string) =>
+    sql<SqlBool>`${sql.ref(column)} like ${likePattern(text)} escape '\\'`,
+  /** Whether the search text of a subject contains a folded text (`gallery/search/search-text.ts`). */
+  searchTextContains: (foldedText: string) => sql<SqlBool>`instr("searchText", ${foldedText}) > 0`,
+  /** The texts of a column in all rows, one after another, with a separator that they do not contain. */
+  joinTexts: (texts: RawBuilder<string>, separator: string) =>
+    sql<string>`group_concat(${texts}, ${separator})`,
+  /**
+   * The bytes of a column in all rows, one after another. SQLite neither checks nor converts bytes that
+   * it treats as text, and counts them instead of searching for a zero.
+   */
+  joinBytes: (column: string) =>
+    sql<Uint8Array>`cast(group_concat(${sql.ref(column)}, '') as blob)`,
+  /** A column without use of an index: another has the rows' order, or finds fewer rows. */
+  withoutIndex: (column: string) => sql<string>`+${sql.ref(column)}`,
+  /** The existing triggers that prevent changes of rows: `name`, `tableName`. */
   immutabilityTriggers: sql`
     select name, tbl_name as "tableName" from sqlite_schema
     where type = 'trigger' and sql like '%raise(abort%'`,
+  /** Amounts of money that are not whole numbers: `place`, `type`. */
   fractionalAmounts: sql`
     select place, type from (
       select ledger as place, typeof(balanceMicros) as type from ledgers
@@ -244,7 +236,9 @@ const sqlite: SqlDialect = {
       union all select 'call ' || callId, typeof(meteredMicros) from calls
       union all select 'price ' || action, typeof(unitMicros) from prices)
     where type <> 'integer'`,
+  /** Whether a join can read some rows for each row of another table. */
   hasLateralJoins: false,
+  /** Whether several writers lock rows; SQLite has one writer. */
   hasRowLocks: false,
 }
 

@@ -10,17 +10,7 @@ import type { ConnectionPool } from './connection/pool.ts'
 import { type PostgresTransaction, transact } from './connection/transaction.ts'
 
 /** A clock that all servers of a database share, see `SteadyClock`, and this server in their list. */
-export type SharedClock = {
-  readonly nodeId: string
-  readonly hasGalleries: boolean
-  /** Whether no other server had a recent heartbeat when this one joined; false for a command. */
-  readonly isFirstServer: boolean
-  readonly now: SteadyClock
-  /** The database's time of day at the last heartbeat, continued with a monotonic clock. */
-  readonly timeOfDay: Clock
-  /** Removes this server from the list. */
-  readonly close: () => Promise<void>
-}
+export type SharedClock = Awaited<ReturnType<typeof joinSharedClock>>
 
 type SharedClockOptions = {
   readonly version: string
@@ -64,10 +54,7 @@ const correctionUsMax = 2500
  * Therefore setting the clock of a machine or of the database does not change the shared clock. Small
  * differences in speed are corrected gradually.
  */
-export async function joinSharedClock(
-  pool: ConnectionPool,
-  options: SharedClockOptions,
-): Promise<SharedClock> {
+export async function joinSharedClock(pool: ConnectionPool, options: SharedClockOptions) {
   const { monotonicUs = () => performance.now() * 1000, nowMs = Date.now } = options
   const { version, log, isServer = true, hasGalleries = true } = options
   const self = { nodeId: newId(), host: hostname(), pid: process.pid, version, hasGalleries }
@@ -75,9 +62,11 @@ export async function joinSharedClock(
   let offsetUs = 0
   let timeOfDayOffsetUs = 0
   let lastUs = 0
+  /** Whether no other server had a recent heartbeat when this one joined; false for a command. */
   let isFirstServer = false
-  const now = (): number => (lastUs = Math.max(lastUs, Math.floor(monotonicUs() + offsetUs)))
-  const timeOfDay = (): number => Math.floor((monotonicUs() + timeOfDayOffsetUs) / 1000)
+  const now: SteadyClock = () => (lastUs = Math.max(lastUs, Math.floor(monotonicUs() + offsetUs)))
+  /** The database's time of day at the last heartbeat, continued with a monotonic clock. */
+  const timeOfDay: Clock = () => Math.floor((monotonicUs() + timeOfDayOffsetUs) / 1000)
   const beat = async (transaction: PostgresTransaction, isFirst: boolean): Promise<void> => {
     await lockNodes.run(transaction, {})
     const sentUs = monotonicUs()
@@ -108,6 +97,7 @@ export async function joinSharedClock(
   heartbeats.unref()
   return {
     ...joined,
+    /** Removes this server from the list. */
     close: async () => {
       clearInterval(heartbeats)
       const deletion = writeNodes(pool, (transaction) => deleteNode.run(transaction, self))
