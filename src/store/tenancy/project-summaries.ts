@@ -1,21 +1,9 @@
-import type { Selectable } from 'kysely'
 import { type ReadTx, sql } from '../database.ts'
 import { visitorsGalleryId } from '../gallery/visitors.ts'
 import { budgetLedger, walletLedger } from './projects.ts'
-import type { ProjectRow } from '../schema.ts'
 
 /** A project with its budget, keys and gallery. */
-export type ProjectSummary = Selectable<ProjectRow> & {
-  readonly balanceMicros: bigint
-  readonly reservedMicros: bigint
-  /** Total allocated from the wallet, minus the amounts returned to it. */
-  readonly allocatedMicros: bigint
-  readonly keyCount: number
-  /** The gallery of the project, which may be shared. */
-  readonly galleryId: string
-  readonly subjectCount: number
-  readonly templateCount: number
-}
+export type ProjectSummary = Awaited<ReturnType<typeof findProjectSummaries>>[number]
 
 /**
  * Finds the projects of an account that are not deleted, the oldest first, or only the project with the
@@ -45,10 +33,12 @@ export async function findProjectSummaries(tx: ReadTx, accountId: string, projec
   const allocations = await findAllocations(tx, accountId)
   return rows.map((row) => ({
     ...row,
+    /** Total allocated from the wallet, minus the amounts returned to it. */
     allocatedMicros: allocations.get(budgetLedger(row.projectId)) ?? 0n,
   }))
 }
 
+/** The gallery of the project, which may be shared. */
 const galleryIdSql = sql<string>`case projects."galleryMode" when 'shared'
   then projects."accountId" else projects."projectId" end`
 

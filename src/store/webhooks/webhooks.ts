@@ -10,14 +10,11 @@ import { type MatchFilter, parseMatchFilter } from './events.ts'
 /** Maximum number of webhooks of a project. */
 export const webhooksPerProjectMax = 10
 
-export type Webhook = Omit<Selectable<WebhookRow>, 'events' | 'matchFilter'> & {
-  readonly accountId: string
-  readonly projectName: string
-  readonly events: readonly WebhookEventType[]
-  readonly matchFilter: MatchFilter
-  /** Deliveries that were neither successful nor given up. */
-  readonly pending: number
-}
+/** A webhook without its last attempt. */
+export type Webhook = Omit<
+  Awaited<ReturnType<typeof findWebhooks>>[number],
+  'attemptedAtMs' | 'status' | 'error'
+>
 
 export type NewWebhook = {
   readonly projectId: string
@@ -136,6 +133,7 @@ export async function findWebhooks(tx: ReadTx, { accountId, projectId, webhookId
   }))
 }
 
+/** Deliveries that were neither successful nor given up. */
 const pendingCount = sql<number>`(select count(*) from "webhookDeliveries" d
   where d."webhookId" = webhooks."webhookId" and d.state = 'pending')`
 
