@@ -6,7 +6,13 @@ import { runAsAllAccounts } from '../lib/account-context.ts'
 import { storeLocationOf } from '../start/store-location.ts'
 import type { Store } from '../store/database.ts'
 import { openStore } from '../store/open-store.ts'
-import { findProject, listAccounts, listProjects } from '../store/tenancy/projects.ts'
+import {
+  type Project,
+  findProject,
+  galleryIdOf,
+  listAccounts,
+  listProjects,
+} from '../store/tenancy/projects.ts'
 import { readSettings } from './read-settings.ts'
 
 /**
@@ -45,6 +51,17 @@ export function pauseAfterWrites(store: Store, pause: (ms: number) => Promise<un
 export function hasDatabase({ DATA_DIR, DATABASE_URL }: Config): boolean {
   if (DATABASE_URL !== '') return true
   return statSync(path.join(DATA_DIR, 'facegate.db'), { throwIfNoEntry: false }) !== undefined
+}
+
+/** Runs `work` on the gallery of a project. */
+export function withProject<T>(
+  idOrName: string,
+  work: (store: Store, project: Project, galleryId: string) => Promise<T>,
+): Promise<T> {
+  return withStore(async (store) => {
+    const project = await requireProject(store, idOrName)
+    return work(store, project, galleryIdOf(project))
+  })
 }
 
 /** @throws Error when no project has this id or name, it was deleted, or several have this name. */

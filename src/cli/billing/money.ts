@@ -9,7 +9,7 @@ import { budgetLedger, walletLedger } from '../../store/tenancy/projects.ts'
 import { changeDatabase } from '../audit/audited-change.ts'
 import { type CommandValues, formatRows, formatTable, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
-import { requireAccountId, requireProject, withStore } from '../with-store.ts'
+import { requireAccountId, requireProject, withProject, withStore } from '../with-store.ts'
 
 type AccountValues = CommandValues<never, 'account'>
 
@@ -64,10 +64,9 @@ export async function allocate(values: CommandValues<'project'> & { readonly amo
 }
 
 export async function showBudget({ project, json }: CommandValues<'project'>): Promise<void> {
-  const balance = await withStore(async (store) => {
-    const { projectId } = await requireProject(store, project)
-    return findBalance(store.db, budgetLedger(projectId))
-  })
+  const balance = await withProject(project, ({ db }, { projectId }) =>
+    findBalance(db, budgetLedger(projectId)),
+  )
   printBalance(balance, json)
 }
 

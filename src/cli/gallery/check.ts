@@ -9,16 +9,14 @@ import type { SubjectName } from '../../gallery/health/similar-subjects.ts'
 import { readActiveSet } from '../../models/active-set.ts'
 import { readRecognizerCalibration } from '../../start/active-models.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
-import { galleryIdOf } from '../../store/tenancy/projects.ts'
 import { type CommandValues, formatRows, formatTable, print, showProgress } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
-import { requireProject, withStore } from '../with-store.ts'
+import { withProject } from '../with-store.ts'
 import { quantity } from '../quantity.ts'
 
 /** Checks the gallery of a project and prints the report. */
 export async function checkProject({ project, json }: CommandValues<'project'>): Promise<void> {
-  await withStore(async (store) => {
-    const galleryId = galleryIdOf(await requireProject(store, project))
+  await withProject(project, async (store, _project, galleryId) => {
     const { recognizer } = await readActiveSet(modelsFolder())
     const shipped = await readRecognizerCalibration(recognizer)
     const masterKeyFile = masterKeyPath(readSettings())

@@ -11,7 +11,7 @@ import { formatUtc } from '../../lib/clock.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { masterKeyPath } from '../../start/store-location.ts'
 import { commandLineName } from '../../store/console/audit-log.ts'
-import type { ReadTx, Store, Tx } from '../../store/database.ts'
+import type { ReadTx, Tx } from '../../store/database.ts'
 import type { SubjectRow } from '../../store/gallery-schema.ts'
 import { findMerges } from '../../store/gallery/duplicates/subject-merges.ts'
 import { listMatchDays } from '../../store/gallery/feedback/match-days.ts'
@@ -23,13 +23,13 @@ import { lockGallery } from '../../store/gallery/galleries.ts'
 import { readSubjects } from '../../store/gallery/search/search-subjects.ts'
 import { findSubject } from '../../store/gallery/subjects.ts'
 import { findSubjectTemplates } from '../../store/gallery/templates.ts'
-import { type Project, galleryIdOf } from '../../store/tenancy/projects.ts'
+import type { Project } from '../../store/tenancy/projects.ts'
 import { createSubjectExpired } from '../../webhooks/subject-expired.ts'
 import { type AuditedResult, auditedChange } from '../audit/audited-change.ts'
 import { writeNewFile } from '../command-line/write-new-file.ts'
 import { type CommandValues, UsageError, formatTable, print, printRows } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
-import { requireProject, withStore } from '../with-store.ts'
+import { withProject } from '../with-store.ts'
 import { quantity } from '../quantity.ts'
 
 type SubjectValues = CommandValues<'project' | 'subject'>
@@ -261,17 +261,6 @@ export function printFields(shown: object, json: boolean): void {
   const toText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
   const rows = Object.entries(shown).map(([field, value]) => [field, toText(value)])
   print(shown, json, () => formatTable(['field', 'value'], rows))
-}
-
-/** Runs `work` on the gallery of a project. */
-export function withProject<T>(
-  idOrName: string,
-  work: (store: Store, project: Project, galleryId: string) => Promise<T>,
-): Promise<T> {
-  return withStore(async (store) => {
-    const project = await requireProject(store, idOrName)
-    return work(store, project, galleryIdOf(project))
-  })
 }
 
 /** Finds a subject by its subjectId or externalId. @throws Error when there is none. */

@@ -20,8 +20,8 @@ import {
   changeGallery,
   galleryOptions,
   printFields,
-  withProject,
 } from './subjects.ts'
+import { withProject } from '../with-store.ts'
 import { quantity } from '../quantity.ts'
 
 type VisitorListValues = CommandValues<'project'> & {
