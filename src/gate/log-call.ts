@@ -175,10 +175,13 @@ const ownWords: ReadonlySet<string> = new Set(
 const wordStart = /(?<=^|[^\p{L}\p{N}])/gu
 const wordEnd = /(?=$|[^\p{L}\p{N}])/gu
 
+/** The most lookups of parts of one message, which take up to 3 ms together. */
+const lookupsMax = 10_000
+
 /**
  * Replaces each text where it is not part of a longer word, the longest first. The words of the message
  * are looked up in the texts: a pattern for each of the thousands of texts that a request can have would
- * block the event loop for seconds.
+ * block the event loop for seconds. A message with more than `lookupsMax` possible parts is replaced.
  */
 function replaceTexts(message: string, texts: ReadonlySet<string>, replacement: string): string {
   const lengths = new Set([...texts].map(({ length }) => length))
@@ -186,6 +189,7 @@ function replaceTexts(message: string, texts: ReadonlySet<string>, replacement: 
     new Set([...message.matchAll(pattern)].map(({ index }) => index))
   const starts = placesOf(wordStart)
   const ends = placesOf(wordEnd)
+  if (lengths.size * starts.size > lookupsMax) return replacement
   // Noncharacters of Unicode keep the places of the replaced texts.
   let marked = message
   for (const length of [...lengths].toSorted((a, b) => b - a))

@@ -158,6 +158,24 @@ test('Thousands of texts in a message are redacted in one pass, without a patter
   for (const problem of problems) assert.match(problem.message, /^(?:…|\[\d+\])+$/u)
 })
 
+test('A message with more than 10,000 places for the texts of a request is replaced as a whole', async () => {
+  const nested = (depth: number): object =>
+    depth === 0 ? { '!': '\u0000' } : { ['.'.repeat(64)]: nested(depth - 1) }
+  const enroll = (count: number) => {
+    const groups = Array.from({ length: count }, (_, index) => '!'.repeat(index + 1))
+    return { action: 'svc.enroll', params: { images: [], attributes: nested(12), groups } }
+  }
+  const messagesOf = async (count: number) => {
+    const { problems } = await failedCall(enroll(count))
+    return problems.flatMap(({ path, message }: { path?: string; message: string }) =>
+      path?.startsWith('params.attributes') ? [message] : [],
+    )
+  }
+  const [long] = await messagesOf(1)
+  assert.match(long, /must not contain NUL/u)
+  for (const message of await messagesOf(900)) assert.equal(message, '…')
+})
+
 test('A replay of a failed call has the reasons of the first call', async () => {
   const requestId = randomUUID()
   const body = { requestId, action: 'svc.enroll', params: imageParams() }
