@@ -144,6 +144,11 @@ function post(
       ...(isIP(hostOf(url)) === 0 && { lookup: createCheckedLookup(rules) }),
     })
     sent.on('error', reject)
+    // Without this, Node closes the connection after the status 101 and reports nothing.
+    sent.on('upgrade', ({ statusCode = 101 }, socket) => {
+      socket.destroy()
+      resolve(statusCode)
+    })
     sent.on('response', (response) => {
       discardBody(response).then(() => resolve(response.statusCode ?? 0), reject)
     })

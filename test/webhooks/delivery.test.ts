@@ -108,14 +108,15 @@ test('A delivery is signed with the secret, and with both secrets while the new 
   assert.ok(row && !Buffer.from(row.wrapped).toString('latin1').includes('whsec_'))
 })
 
-test('An event is repeated after the status 500 and a redirect until it is accepted', async () => {
+test('An event is repeated after the status 500, a redirect and an upgrade until it is accepted', async () => {
   const { webhookId, secret } = await createWebhook('repeated')
   const location = `${receiver.url}/elsewhere`
-  const responses = [respondWith(500), respondWith(307, { location }), accept]
+  const upgrade = respondWith(101, { connection: 'upgrade', upgrade: 'websocket' })
+  const responses = [respondWith(500), respondWith(307, { location }), upgrade, accept]
   const errors: (string | null)[] = []
   receiver.respond((response, request) => responses.shift()?.(response, request))
   const eventId = await sendTest(webhookId)
-  for (let attempt = 1; attempt <= 2; attempt++) {
+  for (let attempt = 1; attempt <= 3; attempt++) {
     const failed = await waitForDelivery(
       webhookId,
       ({ attempts, error }) => attempts === attempt && error !== null && error !== errors.at(-1),
@@ -127,13 +128,12 @@ test('An event is repeated after the status 500 and a redirect until it is accep
   }
   await waitForDelivery(webhookId, ({ state }) => state === 'delivered')
   receiver.respond(accept)
-  const redirect = 'status 307: redirects are not followed'
-  assert.deepEqual(errors, ['status 500', redirect])
+  assert.deepEqual(errors, ['status 500', 'status 307: redirects are not followed', 'status 101'])
   const requests = await receiver.waitFor(isFor('repeated'))
   const ids = await Promise.all(requests.map((one) => eventOf(one, secret, sentAtMs(one))))
   assert.deepEqual(
     ids.map(({ id }) => id),
-    Array(3).fill(eventId),
+    Array(4).fill(eventId),
   )
   assert.equal(receiver.requests.some(isFor('elsewhere')), false)
   const [webhook] = await readWebhooks(webhookId)
