@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mapSequential } from '../../lib/account-context.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { ActionError, invalidRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -7,7 +8,7 @@ import type { MatchVerdict, MatchVerdictRow, SubjectRow } from '../../store/gall
 import {
   type MatchedCall,
   type VerdictFilter,
-  addMatch,
+  insertMatches,
   countVerdicts,
   findMatches,
   findReportedProjects,
@@ -47,14 +48,14 @@ export function createFeedback({ keys, feedbackMs, clock }: FeedbackOptions) {
     store: async (tx: Tx, call: MatchedCall, faces: readonly MatchedFace[]): Promise<void> => {
       const accountId = (await findGallery(tx, call.galleryId))?.accountId ?? ''
       const times = { matchedAtMs: clock(), expiresAtMs: clock() + feedbackMs }
-      for (const { subject, template, resultIndex, faceIndex } of faces) {
+      const rows = await mapSequential(faces, async ({ subject, template, ...position }) => {
         const verdictId = newId()
         const ids = { ...call, subjectId: subject.subjectId, modelId: template.modelId }
         const binding = { ...ids, accountId, faceId: verdictId }
         const ciphertext = encryptTemplate(await keys.unwrap(tx, subject), binding, template)
-        const position = { verdictId, resultIndex, faceIndex }
-        await addMatch(tx, { ...ids, ...position, ...times, ciphertext, verdict: null })
-      }
+        return { verdictId, ...ids, ...position, ...times, ciphertext, verdict: null }
+      })
+      await insertMatches(tx, rows)
     },
     /** How long a match can be confirmed or denied. */
     windowMs: feedbackMs,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../../../src/store/database.ts'
-import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { insertMatches } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { imageParams, type GalleryClient } from './test-gallery.ts'
 
 /** A threshold that other people reach, as a look-alike reaches a usual one. */
@@ -60,8 +60,10 @@ export async function addMatches(
   const template = { modelId: 'people@1', ciphertext: Buffer.from('template') }
   const match = { ...subject, ...times, ...position, ...template }
   await store.write(async (tx) => {
-    for (let index = 0; index < count; index++)
-      await addMatch(tx, { ...match, verdictId: randomUUID(), requestId: randomUUID() })
+    const added = Array.from({ length: count }, () => {
+      return { ...match, verdictId: randomUUID(), requestId: randomUUID() }
+    })
+    await insertMatches(tx, added)
   })
 }
 

@@ -18,7 +18,7 @@ import { microsMax } from '../../../src/lib/money.ts'
 import type { Store } from '../../../src/store/database.ts'
 import { countMatches } from '../../../src/store/gallery/feedback/match-days.ts'
 import { addNearMissCrop } from '../../../src/store/gallery/feedback/near-miss-crops.ts'
-import { addMatch } from '../../../src/store/gallery/feedback/match-verdicts.ts'
+import { insertMatches } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { endCalibrations } from '../../../src/store/gallery/calibration/applied-calibrations.ts'
 import { databaseFile } from '../../../src/store/sqlite/database-files.ts'
 import { migratedTables } from '../../../src/store/sqlite-to-postgres/tables.ts'
@@ -163,7 +163,7 @@ async function addSubjects({ database, openedGallery, createProjectClient }: Tes
       { ciphertext: null, expiresAtMs: null, verdict: 'confirmed' },
     ] as const) {
       const ids = { verdictId: randomUUID(), requestId: randomUUID() }
-      await addMatch(tx, { ...match, ...position, ...state, ...ids })
+      await insertMatches(tx, [{ ...match, ...position, ...state, ...ids }])
     }
     await tx.run(change(otherId).set({ hasDenials: 1 }))
     const nearMiss = { cropId: randomUUID(), projectId, subjectId: otherId, ciphertext }

@@ -11,14 +11,36 @@ import { endOldest } from '../duplicates/subject-merges.ts'
  */
 export const undecidedPerSubjectMax = 1_000
 
-/** Adds a match, and ends the oldest ones of the subject beyond the limit. */
-export async function addMatch(tx: Tx, { subjectId, ...match }: MatchVerdictRow): Promise<void> {
-  const matched = { matchedId: subjectId, galleryId: match.galleryId, subjectId }
-  const addition = tx.build.insertInto('matchedSubjects').values(matched)
-  await tx.run(addition.onConflict((conflict) => conflict.doNothing()))
-  const row = { ...match, matchedId: subjectId, requestId: match.requestId.toLowerCase() }
-  await tx.run(tx.build.insertInto('matchVerdicts').values(row))
-  await endOldest(tx, 'matchVerdicts', { ownerId: subjectId, kept: undecidedPerSubjectMax })
+/** The most subjects of a call whose oldest matches are ended, those with the most matches first. */
+const trimmedSubjectsMax = 20
+
+/** Inserts the matches of a call, and ends the oldest ones of subjects beyond the limit. */
+export async function insertMatches(tx: Tx, matches: readonly MatchVerdictRow[]): Promise<void> {
+  const { build, run } = tx
+  const subjects = matches.map(({ galleryId, subjectId }) => ({
+    matchedId: subjectId,
+    galleryId,
+    subjectId,
+  }))
+  const addition = build.insertInto('matchedSubjects').values(subjects)
+  await run(addition.onConflict((conflict) => conflict.doNothing()))
+  const rows = matches.map(({ subjectId, ...match }) => {
+    return { ...match, matchedId: subjectId, requestId: match.requestId.toLowerCase() }
+  })
+  await run(build.insertInto('matchVerdicts').values(rows))
+  const matchedIds = [...new Set(subjects.map(({ matchedId }) => matchedId))]
+  const full = build
+    .selectFrom('matchVerdicts')
+    .select('matchedId')
+    .where('matchedId', 'in', matchedIds)
+    // A literal, as in `endOldest`.
+    .where(sql<boolean>`"expiresAtMs" > 0`)
+    .groupBy('matchedId')
+    .having(sql<boolean>`count(*) > ${undecidedPerSubjectMax}`)
+    .orderBy(sql`count(*)`, 'desc')
+    .limit(trimmedSubjectsMax)
+  for (const { matchedId } of await run(full))
+    await endOldest(tx, 'matchVerdicts', { ownerId: matchedId, kept: undecidedPerSubjectMax })
 }
 
 /**

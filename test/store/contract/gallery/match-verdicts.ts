@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { deleteExpiredData } from '../../../../src/store/gallery/duplicates/subject-merges.ts'
 import { reportVerdicts, reportedGroupsMax } from '../../../../src/gallery/feedback/feedback.ts'
 import { dayMs } from '../../../../src/lib/clock.ts'
-import { mapSequential } from '../../../../src/lib/account-context.ts'
 import type { MatchVerdictRow } from '../../../../src/store/gallery-schema.ts'
 import { addMatches } from '../../../support/gallery/feedback.ts'
 import { queries } from '../tracked-queries.ts'
@@ -44,14 +43,14 @@ export const matchVerdictsContract = {
       return store.read((tx) => queries.findMatches(tx, call, nowMs))
     }
     await store.write(async (tx) => {
-      await queries.addMatch(tx, match(0, 's-2'))
-      await queries.addMatch(tx, match(1))
+      await queries.insertMatches(tx, [match(0, 's-2')])
+      await queries.insertMatches(tx, [match(1)])
       await queries.setVerdict(tx, { ...match(1), verdict: 'denied' })
-      for (let index = 2; index < undecidedPerSubjectMax + 2; index++)
-        await queries.addMatch(tx, match(index))
+      const others = Array.from({ length: undecidedPerSubjectMax }, (_, index) => match(index + 2))
+      await queries.insertMatches(tx, others)
     })
     assert.equal((await find(2)).length, 1, 'the subject has exactly the limit')
-    await store.write((tx) => queries.addMatch(tx, match(undecidedPerSubjectMax + 2)))
+    await store.write((tx) => queries.insertMatches(tx, [match(undecidedPerSubjectMax + 2)]))
     assert.equal((await find(2)).length, 0, 'one more ends the oldest one')
     assert.equal((await find(3)).length, 1)
     await store.write((tx) => deleteExpiredData(tx, 'matchVerdicts', nowMs))
@@ -109,7 +108,7 @@ export const matchVerdictsContract = {
       return found.map(({ verdictId }) => verdictId)
     }
     const add = (rows: readonly MatchVerdictRow[]) =>
-      store.write((tx) => mapSequential(rows, (row) => queries.addMatch(tx, row)))
+      store.write((tx) => queries.insertMatches(tx, rows))
     await add([match('m-1', 20), match('m-0', 20), match('earlier-0', 10)])
     assertSameValues(await find(29), ['m-0', 'm-1'], 'only those of the newest call')
     assertSameValues(await find(30), [])
@@ -191,17 +190,19 @@ export const matchVerdictsContract = {
     await createProjectGallery(fixture)
     for (const subjectId of ['s-1', 's-2']) await enrollSubject(fixture, subjectId)
     const found = await store.write(async (tx) => {
-      await queries.addMatch(tx, {
-        ...decidedMatch(projectId, 'v-1', 's-1'),
-        verdict: 'confirmed',
-        ciphertext: null,
-      })
+      await queries.insertMatches(tx, [
+        {
+          ...decidedMatch(projectId, 'v-1', 's-1'),
+          verdict: 'confirmed',
+          ciphertext: null,
+        },
+      ])
       for (const [verdictId, expiresAtMs] of [
         ['v-2', 90],
         ['v-3', 0],
       ] as const) {
         const undecided = { ...decidedMatch(projectId, verdictId, 's-1'), verdict: null }
-        await queries.addMatch(tx, { ...undecided, expiresAtMs })
+        await queries.insertMatches(tx, [{ ...undecided, expiresAtMs }])
       }
       await queries.removeUndecided(tx, 's-1')
       await queries.moveVerdicts(tx, { from: 's-1', to: 's-2' })
@@ -228,7 +229,7 @@ export const matchVerdictsContract = {
     }))
     await store.write(async (tx) => {
       await queries.addGroups(tx, { galleryId: projectId, subjectId: 's-1' }, groups)
-      await mapSequential([...matches, ...atOnce], (match) => queries.addMatch(tx, match))
+      await queries.insertMatches(tx, [...matches, ...atOnce])
     })
     const parts: number[] = []
     for (let fromMs = 0; fromMs < 9000;) {
@@ -263,7 +264,7 @@ export const matchVerdictsContract = {
         { ...decidedMatch(projectId, 'v-4', 's-2'), verdict: null, expiresAtMs: 90 },
         { ...decidedMatch(projectId, 'v-5', 's-2'), matchedAtMs: 60 + 2 * dayMs },
       ]
-      await mapSequential(rows, (row) => queries.addMatch(tx, row))
+      await queries.insertMatches(tx, rows)
     })
     assertSameValues(await store.read((tx) => queries.findReportedProjects(tx, { accountId })), [
       { projectId, projectName: project.name },
