@@ -41,6 +41,7 @@ export async function parseJsonBody(
   const outline = parseOutline(content, texts, marker)
   const textsByMarker = new Map(texts.map((text, index) => [`${marker}${index}`, text]))
   const places = findPlaces(outline, 'body', textsByMarker)
+  for (const { parent, key } of places) Object.assign(parent, { [key]: '' })
   if (checkOutline) {
     await checkOutline(outline)
     requireImages(places, content)
@@ -107,7 +108,7 @@ function findPlaces(
   })
 }
 
-/** The bytes of all long texts in `params` that are no images: several times those of any valid call. */
+/** The bytes of all long texts of a call that are no images: several times those of any valid call. */
 const otherTextsBytesMax = 256 * 1024
 const imagePath = /^body\.params\.images\[\d+\]\.bytes$/u
 
@@ -116,7 +117,7 @@ function requireImages(places: readonly TextPlace[], content: Buffer): void {
   let byteCount = 0
   for (const { path, start, end } of places) {
     if (imagePath.test(path) && isAscii(content.subarray(start, end))) continue
-    if (path.startsWith('body.params')) byteCount += end - start - 1
+    byteCount += end - start - 1
     if (byteCount > otherTextsBytesMax)
       throw invalidRequest(
         `${path.slice('body.'.length)}: must be shorter; texts over 1024 bytes must be at most ${otherTextsBytesMax} bytes together`,
