@@ -63,6 +63,9 @@ export function openMemorySearch(
   }
 }
 
+/** Subjects whose faces are decrypted in one turn of the event loop; each has 20 faces by default. */
+const subjectsPerTurn = 16
+
 /**
  * Adds to each subject its face that is most similar to the probe. The index has only the merged
  * templates, so the faces are decrypted. A subject that has lost its faces since is left out.
@@ -75,9 +78,9 @@ async function findNearestFaces(
   const nearestIds = new Map(found.map(({ subjectId, faceId }) => [subjectId, faceId]))
   const merged = found.filter(({ faceId }) => faceId === undefined)
   const options = { decryptStored, models: calibrations, modelIds: [probe.modelId] }
-  for (let index = 0; index < merged.length; index += rowBatchSize) {
+  for (let index = 0; index < merged.length; index += subjectsPerTurn) {
     if (index > 0) await nextEventLoopTurn()
-    const ids = merged.slice(index, index + rowBatchSize).map(({ subjectId }) => subjectId)
+    const ids = merged.slice(index, index + subjectsPerTurn).map(({ subjectId }) => subjectId)
     await store.read(async (reading) => {
       const stored = await findSubjectTemplates(reading, ids)
       for (const [subjectId, own] of Map.groupBy(stored, (row) => row.subjectId)) {
@@ -125,7 +128,7 @@ type SyncOptions = {
 
 export type GallerySync = ReturnType<typeof createGallerySync>
 
-/** Subjects decrypted without yielding to the event loop: one to two milliseconds per face of each. */
+/** Rows of faces that are decrypted in one turn of the event loop. */
 const rowBatchSize = 64
 
 /**
