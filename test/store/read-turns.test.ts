@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { runAsAccount } from '../../src/lib/account-context.ts'
 import {
   findCurrentMasterKeyId,
   storeCurrentMasterKeyId,
 } from '../../src/store/gallery/galleries.ts'
 import { createDataFolder } from '../support/database/data-folder.ts'
-import { openTestStore } from '../support/database/engine.ts'
+import { isOnPostgres, openTestStore } from '../support/database/engine.ts'
 
 /** Longer than the reads of one turn of the event loop may take together. */
 const longReadMs = 20
@@ -54,6 +55,22 @@ test('An open read does not make the event loop wait for a checkpoint', async ()
   // A wait in SQLite would end without success, because this read ends in a later turn.
   assert.equal(await store.checkpoint(), true)
   await reading
+  await store.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const onlySqlite = { skip: isOnPostgres() && 'servers on PostgreSQL read in parallel' }
+
+test('Reads of two accounts take turns', onlySqlite, async () => {
+  const dataDir = await createDataFolder()
+  const store = await openTestStore(dataDir)
+  const order: string[] = []
+  const readAs = (accountId: string, count: number) =>
+    runAsAccount(accountId, () =>
+      Array.from({ length: count }, () => store.read(() => void order.push(accountId))),
+    )
+  await Promise.all([...readAs('busy', 4), ...readAs('other', 2)])
+  assert.deepEqual(order, ['busy', 'busy', 'other', 'busy', 'other', 'busy'])
   await store.close()
   await rm(dataDir, { recursive: true })
 })

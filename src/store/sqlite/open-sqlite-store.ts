@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { findScopedAccount } from '../../lib/account-context.ts'
 import { steadyClock } from '../../lib/clock.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import { type DatabaseInfo, Kysely, type Store, type StoreOptions } from '../database.ts'
@@ -156,18 +157,38 @@ async function emptyLog(connection: DatabaseSync, queueRead: ReturnType<typeof c
   return true
 }
 
-/** Runs reads one after another, because a connection has one snapshot at a time. */
+type QueuedRead = { readonly start: () => void; readonly end: Promise<unknown> }
+
+/**
+ * Runs reads one after another, because a connection has one snapshot at a time. Accounts take turns:
+ * a call that reads for seconds delays a read of another account by one read.
+ */
 function createReadQueue() {
-  let last: Promise<unknown> = Promise.resolve()
-  let turnStartMs = 0
-  const leaveTurn = async (): Promise<void> => {
-    if (performance.now() - turnStartMs < turnMsMax) return
-    await nextTurn()
-    turnStartMs = performance.now()
+  const waiting = new Map<string | undefined, QueuedRead[]>()
+  let isRunning = false
+  const runAll = async (): Promise<void> => {
+    isRunning = true
+    let turnStartMs = performance.now()
+    for (const [accountId, reads] of waiting) {
+      waiting.delete(accountId)
+      const next = reads.shift()
+      if (reads.length > 0) waiting.set(accountId, reads)
+      next?.start()
+      await next?.end
+      if (performance.now() - turnStartMs < turnMsMax) continue
+      await nextTurn()
+      turnStartMs = performance.now()
+    }
+    isRunning = false
   }
   return <T>(read: () => Promise<T> | T): Promise<T> => {
-    const result = last.then(read)
-    last = result.catch(() => undefined).then(leaveTurn)
+    const started = Promise.withResolvers<void>()
+    const result = started.promise.then(read)
+    const accountId = findScopedAccount()
+    const reads = waiting.get(accountId) ?? []
+    reads.push({ start: started.resolve, end: result.catch(() => undefined) })
+    waiting.set(accountId, reads)
+    if (!isRunning) void runAll()
     return result
   }
 }
