@@ -52,11 +52,10 @@ test('Bodies that would block the event loop are rejected by what they contain t
       Buffer.from(`{"a":"${'é'.repeat(8 * mebibyte)}"x}`),
       /byte 16777224: expected a comma or \}/u,
     ],
-    'a text that is no base64': [
-      bodyOf('e\u0301', '{"text":"', '"}'),
+    'escapes of other characters': [
+      bodyOf('\\u00e9'),
       /over 1048576 bytes must contain only ASCII/u,
     ],
-    'escapes of other characters': [bodyOf('\\u00e9'), /must contain only ASCII/u],
     'an escape that is invalid': [bodyOf('\\x'), /bytes 54 to 10486\d\d: expected a text/u],
   }
   for (const [name, [body, detail]] of Object.entries(bodies)) {
