@@ -175,8 +175,8 @@ const ownWords: ReadonlySet<string> = new Set(
 const wordStart = /(?<=^|[^\p{L}\p{N}])/gu
 const wordEnd = /(?=$|[^\p{L}\p{N}])/gu
 
-/** The most lookups of parts of one message, which take up to 3 ms together. */
-const lookupsMax = 10_000
+/** The most lookups of parts of one message, which take a few milliseconds together. */
+const lookupsMax = 20_000
 
 /**
  * Replaces each text where it is not part of a longer word, the longest first. The words of the message
@@ -185,11 +185,11 @@ const lookupsMax = 10_000
  */
 function replaceTexts(message: string, texts: ReadonlySet<string>, replacement: string): string {
   const lengths = new Set([...texts].map(({ length }) => length))
+  if (lengths.size * message.length > lookupsMax) return replacement
   const placesOf = (pattern: RegExp) =>
     new Set([...message.matchAll(pattern)].map(({ index }) => index))
   const starts = placesOf(wordStart)
   const ends = placesOf(wordEnd)
-  if (lengths.size * starts.size > lookupsMax) return replacement
   // Noncharacters of Unicode keep the places of the replaced texts.
   let marked = message
   for (const length of [...lengths].toSorted((a, b) => b - a))

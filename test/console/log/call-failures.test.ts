@@ -158,7 +158,7 @@ test('Thousands of texts in a message are redacted in one pass, without a patter
   for (const problem of problems) assert.match(problem.message, /^(?:…|\[\d+\])+$/u)
 })
 
-test('A message with more than 10,000 places for the texts of a request is replaced as a whole', async () => {
+test('A message with more than 20,000 places for the texts of a request is replaced as a whole', async () => {
   const nested = (depth: number): object =>
     depth === 0 ? { '!': '\u0000' } : { ['.'.repeat(64)]: nested(depth - 1) }
   const enroll = (count: number) => {
