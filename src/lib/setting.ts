@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { isOrigin } from './validation/is-origin.ts'
+import { isOrigin } from './validation/text-forms.ts'
 
 /** One setting: an environment variable that is validated and converted at startup. */
 export type Setting<T> = {

@@ -188,6 +188,8 @@ test('invalid input gives one clear line and an exit code other than 0', async (
   const invalid: readonly (readonly [string, RegExp])[] = [
     ['project create', /<name> was not given: name of the new project$/u],
     ['project create default', /exists already/u],
+    ['project create de\u200Bfault', /without invisible characters/u],
+    ['key create --project default --name door\u202E', /without invisible characters/u],
     ['project set default', /nothing to set/u],
     ['project set default --burst 0', /--burst/u],
     ['project set nowhere --burst 1', /no project nowhere/u],

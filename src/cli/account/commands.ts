@@ -1,12 +1,12 @@
 import { defineCommand, defineGroup } from '../command-line/define-command.ts'
-import { anyText, projectName } from '../command-line/value-kinds.ts'
+import { anyText, name } from '../command-line/value-kinds.ts'
 import { flag, required } from '../options.ts'
 
 const account = required('<account>', anyText, 'id or name of the account')
 
 export const accountCommands = defineGroup('account', [
   defineCommand('account create', {
-    arguments: { name: required('<name>', projectName) },
+    arguments: { name: required('<name>', name) },
     run: async (values) => (await import('./accounts.ts')).create(values),
   }),
   defineCommand('account list', {

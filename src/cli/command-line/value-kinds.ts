@@ -3,23 +3,18 @@ import path from 'node:path'
 import { parseUtc } from '../../lib/clock.ts'
 import { livenessOriginsMax } from '../../lib/limits/call-limits.ts'
 import { type Micros, parseMicros, unitPriceDigitsMax } from '../../lib/money.ts'
-import { isOrigin } from '../../lib/validation/is-origin.ts'
+import { isOrigin, namePattern } from '../../lib/validation/text-forms.ts'
 import { type ChoiceList, UsageError, type ValueKind } from '../command.ts'
 import { nearestName } from './nearest-name.ts'
 
 /** Any text. */
 export const anyText: ValueKind<string> = { parse: (text) => text }
 
-/** The name of a key, in Unicode NFC. */
-export const keyName: ValueKind<string> = {
-  rule: 'a text of 1 to 128 characters',
-  parse: (text) => (text.length >= 1 && text.length <= 128 ? text.normalize('NFC') : undefined),
-}
-
-/** The name of a project or an account, in Unicode NFC. */
-export const projectName: ValueKind<string> = {
-  rule: 'a text of 1 to 128 characters without spaces at the ends',
-  parse: (text) => (/^\S(?:.{0,126}\S)?$/u.test(text) ? text.normalize('NFC') : undefined),
+/** The name of a key, a project or an account, in Unicode NFC. */
+export const name: ValueKind<string> = {
+  rule: 'a text of 1 to 128 characters without invisible characters and spaces at the ends',
+  parse: (text) =>
+    /^\S(?:.{0,126}\S)?$/u.test(text) && namePattern.test(text) ? text.normalize('NFC') : undefined,
 }
 
 /** A file; the value is its absolute path, so that every message names it in full. */

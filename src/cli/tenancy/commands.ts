@@ -6,10 +6,9 @@ import {
   oneOf,
   onOrOff,
   orDefault,
+  name,
   originsOrNone,
-  keyName,
   positiveMicros,
-  projectName,
   share,
   wholeNumber,
 } from '../command-line/value-kinds.ts'
@@ -35,7 +34,7 @@ export const keyCommands = defineGroup('key', [
   defineCommand('key create', {
     options: {
       project: requiredProject,
-      name: withDefault('<name>', keyName, 'key'),
+      name: withDefault('<name>', name, 'key'),
       permissions: optional('<a,b>', namesFrom(permissionNames)),
       expires: optional(
         '<duration|ISO 8601|never>',
@@ -91,7 +90,7 @@ const galleryModes = oneOf(['isolated', 'shared'])
 
 export const project = defineGroup('project', [
   defineCommand('project create', {
-    arguments: { name: required('<name>', projectName) },
+    arguments: { name: required('<name>', name) },
     options: {
       gallery: withDefault('<isolated|shared>', galleryModes, 'isolated'),
       budget: optional('<micros>', positiveMicros),
@@ -108,7 +107,7 @@ export const project = defineGroup('project', [
     run: async (values) => (await import('./project.ts')).show(values),
   }),
   defineCommand('project set', {
-    arguments: { project: required('<project>', projectName) },
+    arguments: { project: required('<project>', name) },
     options: {
       sustained: optional('<n>', orDefault(wholeNumber(1, 10_000))),
       burst: optional('<n>', orDefault(wholeNumber(1, 100_000))),
@@ -129,7 +128,7 @@ export const project = defineGroup('project', [
     run: async (values) => (await import('./project.ts')).set(values),
   }),
   defineCommand('project delete', {
-    arguments: { project: required('<project>', projectName) },
+    arguments: { project: required('<project>', name) },
     options: { yes: flag() },
     run: async (values) => (await import('./project.ts')).remove(values),
   }),

@@ -3,6 +3,7 @@ import { toComposed, utcTime as utcTimeText } from '../../actions/schemas/fields
 import { dayMs, hourMs, weekMs } from '../../lib/clock.ts'
 import { HttpError, limitProblems } from '../../lib/errors.ts'
 import { parseInput as parseFields } from '../../lib/validation/describe-issue.ts'
+import { namePattern } from '../../lib/validation/text-forms.ts'
 import { findUser } from '../../store/console/users.ts'
 import type { ReadTx } from '../../store/database.ts'
 import { findCall } from '../../store/gate/calls.ts'
@@ -20,20 +21,14 @@ export const id = z.guid('must be a UUID')
 
 export const utcTime = utcTimeText.transform((text) => new Date(text))
 
-/**
- * A name, in Unicode NFC. Invisible characters are refused, except the joiners that Persian, the
- * languages of India and emoji need (U+200C and U+200D), after a letter, a mark or an emoji.
- */
+/** A name, in Unicode NFC. */
 export const name = z
   .string()
   .trim()
   .overwrite(toComposed)
   .min(1)
   .max(128)
-  .regex(
-    /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200C\u200D])*$/u,
-    'must not contain control or invisible characters',
-  )
+  .regex(namePattern, 'must not contain control or invisible characters')
 
 /** The lengths of the periods that end now. */
 const periodMs = { '1h': hourMs, '24h': dayMs, '7d': weekMs, '30d': 30 * dayMs }
