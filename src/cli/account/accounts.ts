@@ -1,9 +1,9 @@
 import type { AccountMove } from '../../store/account-move/move-record.ts'
-import type { Store } from '../../store/database.ts'
 import { createAccount, listAccounts } from '../../store/tenancy/projects.ts'
 import { changeDatabase } from '../audit/audited-change.ts'
 import { type CommandValues, print, printRows } from '../command.ts'
 import { withStore } from '../with-store.ts'
+import { readOpenMoves } from './open-moves.ts'
 
 export async function create({ name, json }: CommandValues<'name'>): Promise<void> {
   const accountId = await changeDatabase('account.create', async ({ db, nowMs }) => {
@@ -16,10 +16,10 @@ export async function create({ name, json }: CommandValues<'name'>): Promise<voi
 export async function list({ json }: { readonly json: boolean }): Promise<void> {
   const { accounts, moves } = await withStore(async (store) => ({
     accounts: await listAccounts(store.db),
-    moves: store.isShared ? await readMoves(store) : [],
+    moves: await readOpenMoves(store),
   }))
   const rows = accounts.map((account) => {
-    const open = moves.find((move) => isOpen(move) && move.accountId === account.accountId)
+    const open = moves.find(({ accountId }) => accountId === account.accountId)
     return { ...account, movedTo: open?.otherDatabase ?? null, state: stateOf(open) }
   })
   printRows(rows, json, {
@@ -28,29 +28,6 @@ export async function list({ json }: { readonly json: boolean }): Promise<void> 
     created: 'createdAtUtc',
     state: ({ state, movedTo }) => (movedTo === null ? state : `${state} ${movedTo}`),
   })
-}
-
-/** SQLite has no moves, so that their modules are loaded only for PostgreSQL. */
-async function readMoves(store: Store): Promise<readonly AccountMove[]> {
-  const { listMoves } = await import('../../store/account-move/move-record.ts')
-  const { runnerOf } = await import('../../store/account-move/frozen-account.ts')
-  return listMoves.all(runnerOf(store.db), {})
-}
-
-/** @throws Error if the database contains the frozen copy of an account, which no command can change. */
-export async function requireNoFrozenAccount(store: Store): Promise<void> {
-  const moves = store.isShared ? await readMoves(store) : []
-  const frozen = moves.find(isOpen)
-  if (frozen)
-    throw new Error(
-      `the account ${frozen.accountId} is frozen by its move to ${frozen.otherDatabase}: complete the move ` +
-        'or cancel it (facegate account move), or remove the moved copy (facegate account remove)',
-    )
-}
-
-/** Whether the database still contains the frozen copy of a moved account. */
-function isOpen({ direction, removedAtUtc }: AccountMove): boolean {
-  return direction === 'out' && removedAtUtc === null
 }
 
 function stateOf(open: AccountMove | undefined): string {

@@ -9,7 +9,6 @@ import { removeAccount, removeRows, runnerOf } from '../../store/account-move/fr
 import type { Store } from '../../store/database.ts'
 import { parseServerAddress } from '../../store/postgres/connection/server-address.ts'
 import { openMigrationTarget } from '../../store/sqlite-to-postgres/target.ts'
-import { listAccounts } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, formatRows, print } from '../command.ts'
 import { readSettings } from '../read-settings.ts'
@@ -20,6 +19,7 @@ import {
   type AccountMoveOptions,
   type AccountMoveResult,
 } from './move-account.ts'
+import { findActiveAccountId } from './open-moves.ts'
 import type { AccountCopyProgress } from '../../store/account-move/copy-account.ts'
 import { createStatusLine } from '../status-line.ts'
 
@@ -80,19 +80,18 @@ export async function remove({ account, json }: CommandValues<'account'>): Promi
   })
 }
 
-/** The entry belongs to the oldest other account: the log of this one is in the other database. */
+/** The entry belongs to another account: the log of this one is in the other database. */
 async function removeLast(store: Store, { moveId, accountId, otherDatabase }: AccountMove) {
-  const accounts = await listAccounts(store.db)
-  const other = accounts.find((account) => account.accountId !== accountId)
+  const otherId = await findActiveAccountId(store)
   const change = async (db: Store['db']): Promise<number> => {
     const on = runnerOf(db)
     await endMove.run(on, { moveId, atUtc: new Date().toISOString() })
     return removeAccount(on, accountId)
   }
-  if (!other) return store.runExclusive(({ db }) => change(db))
+  if (otherId === undefined) return store.runExclusive(({ db }) => change(db))
   return auditedChange(store, 'account.remove', async ({ db }) => ({
     result: await change(db),
-    accountId: other.accountId,
+    accountId: otherId,
     target: accountId,
     detail: { movedTo: otherDatabase },
   }))

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import type { ExclusiveTransaction, Store, Tx } from '../../store/database.ts'
 import { addAuditEntry, commandLineName } from '../../store/console/audit-log.ts'
-import { findFirstAccountId } from '../../store/tenancy/projects.ts'
+import { findActiveAccountId, requireNoFrozenAccount } from '../account/open-moves.ts'
 import { readSettings } from '../read-settings.ts'
 import { hasDatabase, withStore } from '../with-store.ts'
 
@@ -56,31 +56,37 @@ export function addCommandLineEntry(
 }
 
 /**
- * Changes files of the installation, such as the selection of models. The entry is committed after
- * the change; if the change fails, there is none. Before the first start there is no audit log.
+ * Changes files of the installation, such as the selection of models. The entry is written before the
+ * change and committed after it: if one of them fails, the other one is not made. Before the first
+ * start there is no audit log.
+ *
+ * @param lock is taken first, in exclusive mode.
  */
 export async function auditedFileChange<T>(
-  { auditAction, ...entry }: Omit<CommandLineEntry, 'accountId'>,
-  change: (tx?: Tx) => T | Promise<T>,
+  entry: Omit<CommandLineEntry, 'accountId'>,
+  change: () => T | Promise<T>,
+  lock?: string,
 ): Promise<T> {
   if (!hasDatabase(readSettings())) return change()
   return withStore(async (store) => {
-    const accountId = await findFirstAccountId(store.db)
-    if (accountId === undefined) return change()
-    return auditedChange(store, auditAction, async ({ tx }) => ({
-      ...entry,
-      accountId,
-      result: await change(tx),
-    }))
+    const addEntry = await createEntryHook(store, entry)
+    return store.runExclusive(async ({ tx }) => {
+      if (lock !== undefined) await tx.lock(lock, 'exclusive')
+      await addEntry(tx)
+      return change()
+    })
   })
 }
 
 /**
- * Returns a function that adds an entry of the oldest account in a transaction of a longer change,
- * such as the first of several batches.
+ * Returns a function that adds an entry of the oldest account that is not frozen in a transaction of a
+ * longer change, such as the first of several batches.
+ *
+ * @throws Error if all accounts are frozen.
  */
 export async function createEntryHook(store: Store, entry: Omit<CommandLineEntry, 'accountId'>) {
-  const accountId = await findFirstAccountId(store.db)
+  const accountId = await findActiveAccountId(store)
+  if (accountId === undefined) await requireNoFrozenAccount(store)
   return async (tx: Tx) => {
     if (accountId !== undefined)
       await addCommandLineEntry(tx, { ...entry, accountId }, commandClock(store)())

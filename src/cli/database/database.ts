@@ -25,7 +25,7 @@ import { openStore } from '../../store/open-store.ts'
 import { backupSqlite, checkDatabase, checkIntegrity } from '../../store/sqlite/backup-sqlite.ts'
 import { databaseFile, existingDatabaseFiles } from '../../store/sqlite/database-files.ts'
 import { lockDataDir } from '../../store/sqlite/open-sqlite-store.ts'
-import { requireNoFrozenAccount } from '../account/accounts.ts'
+import { requireNoFrozenAccount } from '../account/open-moves.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { describeError } from '../../lib/observability/describe-error.ts'
 import { type CommandValues, print, toJson } from '../command.ts'
@@ -283,10 +283,7 @@ export async function add({ json }: { readonly json: boolean }): Promise<void> {
   const file = masterKeyPath(config)
   if (hasDatabase(config)) await withStore(({ read }) => read((tx) => checkMasterKey(tx, file)))
   const entry = { auditAction: 'masterKey.add', target: 'master key' }
-  const masterKeyId = await auditedFileChange(entry, async (tx) => {
-    // Two processes that replace the file at the same time would lose a key.
-    await tx?.lock(masterKeyLock, 'exclusive')
-    return addMasterKey(file)
-  })
+  // The lock: two processes that replace the file at the same time would lose a key.
+  const masterKeyId = await auditedFileChange(entry, () => addMasterKey(file), masterKeyLock)
   print({ masterKeyId, file }, json, () => `${file} has a new first key, ${masterKeyId}`)
 }

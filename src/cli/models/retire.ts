@@ -5,6 +5,7 @@ import {
   retireTemplates,
   type ModelRetirement,
 } from '../../store/gallery/retire-model.ts'
+import { requireNoFrozenAccount } from '../account/open-moves.ts'
 import { auditedFileChange, createEntryHook } from '../audit/audited-change.ts'
 import { type CommandValues, UsageError, print, showProgress } from '../command.ts'
 import { modelsFolder } from '../read-settings.ts'
@@ -55,6 +56,7 @@ async function deleteTemplates(retirement: ModelRetirement, mayDeleteFaces: bool
   return withStore(async (store) => {
     const impact = await store.read((reading) => findRetirementImpact(reading, retirement))
     if (impact.templates === 0) return { templates: 0, faces: 0 }
+    await requireNoFrozenAccount(store)
     if (impact.dependentSubjects > 0)
       throw new Error(
         `without a template of ${activeModelId}, ${quantity(impact.dependentSubjects, 'subject')} would be lost; see facegate models status`,

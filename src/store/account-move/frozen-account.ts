@@ -72,19 +72,10 @@ const deletePermanent: typeof deleteRows = async (on, name, ids, limit) => {
 
 /** Subjects first: their faces, templates, crops and groups are deleted with them. */
 function batchedTables(): readonly string[] {
-  const other = new Set([
-    'subjects',
-    ...credentialTables,
-    ...permanentTables,
-    ...balanceTables,
-    ...lastTables,
-  ])
-  return [
-    'subjects',
-    ...Object.keys(keysOf)
-      .filter((name) => !other.has(name))
-      .toReversed(),
-  ]
+  const later = [...permanentTables, ...balanceTables, ...lastTables]
+  const others = new Set(['subjects', ...credentialTables, ...later])
+  const names = Object.keys(keysOf).filter((name) => !others.has(name))
+  return ['subjects', ...names.toReversed()]
 }
 
 /** The primary keys of the tables of accounts, each table after those that it references. */
@@ -120,18 +111,12 @@ export async function removeAccount(on: QueryRunner, accountId: string): Promise
 const setFrozen = prepare(
   'update projects set "isFrozen" = :isFrozen where "accountId" = :accountId',
 )
-const deleteSessions = prepare(
-  `delete from sessions where "userId" in (select "userId" from users where "accountId" = :accountId)`,
-)
-const deleteLinks = prepare(
-  `delete from links where "userId" in (select "userId" from users where "accountId" = :accountId)`,
-)
 
 /** Rejects new calls of the account (503) and signs its users out. Running calls continue. */
 export async function rejectCalls(on: QueryRunner, accountId: string): Promise<void> {
   await setFrozen.run(on, { accountId, isFrozen: 1 })
-  await deleteSessions.run(on, { accountId })
-  await deleteLinks.run(on, { accountId })
+  const ids = await readAccountIds(on, accountId)
+  for (const name of ['sessions', 'links']) await deleteRows(on, name, ids)
 }
 
 /**
@@ -187,7 +172,8 @@ async function writeLocked<T>(source: MigrationTarget, job: (on: QueryRunner) =>
 }
 
 async function freezeWrites(on: QueryRunner, accountId: string): Promise<boolean> {
-  if (await isFrozen(on, accountId)) return true
+  const prefix = triggerPrefix(accountId)
+  if (await selectTriggers.first(on, { prefix })) return true
   const names = accountTables.map(({ name }) => `"${name}"`).join(', ')
   await on.run({ text: `lock table ${names} in share row exclusive mode` })
   if ((await countRunningCalls(on, accountId)) > 0) return false
@@ -219,12 +205,6 @@ const selectTriggers = prepare<{ readonly table: string; readonly name: string }
    where starts_with(tgname, :prefix) and tgparentid = 0
      and relnamespace = current_schema()::regnamespace`,
 )
-
-/** Whether all writes of the account fail already. */
-async function isFrozen(on: QueryRunner, accountId: string): Promise<boolean> {
-  const prefix = triggerPrefix(accountId)
-  return (await selectTriggers.first(on, { prefix })) !== undefined
-}
 
 /** Permits the writes of the account again. */
 async function dropTriggers(on: QueryRunner, accountId: string): Promise<void> {

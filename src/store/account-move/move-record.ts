@@ -36,8 +36,9 @@ export const findMoveSince = prepare<AccountMove>(
   `select * from "accountMoves"
    where "accountId" = :accountId and "startedAtUtc" >= :startedAtUtc`,
 )
-export const listMoves = prepare<AccountMove>(
-  'select * from "accountMoves" order by "startedAtUtc"',
+/** Lists the moves out of this database whose frozen copies are still here. */
+export const listOpenMoves = prepare<AccountMove>(
+  `select * from "accountMoves" where direction = 'out' and "removedAtUtc" is null`,
 )
 export const addMove = prepare(
   `insert into "accountMoves" ("moveId", direction, "accountId", "otherDatabase", "startedAtUtc",

@@ -57,7 +57,7 @@ export function throwExplained(address: ServerAddress): (error: unknown) => neve
 function explainError(error: unknown, address: ServerAddress): string | undefined {
   const cause = error instanceof HttpError ? error.cause : error
   if (cause instanceof DatabaseError) return explainServerError(cause, address)
-  if (!(error instanceof HttpError)) return undefined
+  if (!(error instanceof HttpError) || cause === undefined) return undefined
   return explainNetworkError(cause, address)
 }
 
