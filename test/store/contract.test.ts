@@ -21,6 +21,7 @@ import { nearMissesContract } from './contract/gallery/near-misses.ts'
 import { renamedGroupsContract } from './contract/gallery/renamed-groups.ts'
 import { galleriesContract } from './contract/galleries.ts'
 import { ledgerContract } from './contract/ledger.ts'
+import { frozenRowsContract } from './contract/gallery/frozen-rows.ts'
 import { livenessContract } from './contract/liveness.ts'
 import { uncalledQueries } from './contract/tracked-queries.ts'
 import { rangeTemplatesContract } from './contract/range-templates.ts'
@@ -52,6 +53,7 @@ const contract: Readonly<Record<string, (fixture: StoreFixture) => Promise<void>
   ...callsContract,
   ...ledgerContract,
   ...livenessContract,
+  ...frozenRowsContract,
   ...webhooksContract,
   ...deliveriesContract,
   ...secondFactorsContract,

@@ -3,6 +3,7 @@ import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import type { CropRow, FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
 import { deleteInBatches, isInBatch } from '../delete-in-batches.ts'
 import { countListed } from '../lists.ts'
+import { isUnfrozen } from '../tenancy/projects.ts'
 import { lockProjectGallery } from './galleries.ts'
 import { findFaceTemplates } from './templates.ts'
 
@@ -74,9 +75,10 @@ export async function findFacesToReEmbed(
   return (await tx.run(query)).map(({ faceId }) => faceId)
 }
 
-/** Returns a crop and the templates of its face, which re-embedding needs. */
+/** Returns a crop and the templates of its face, which re-embedding needs; undefined if it is frozen. */
 export async function findReEmbedSource(tx: ReadTx, faceId: string) {
-  const crop = await findCrop(tx, faceId)
+  const query = tx.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
+  const [crop] = await tx.run(query.where(isUnfrozen('crops')))
   const templates = await findFaceTemplates(tx, [faceId])
   return crop && { crop, templates }
 }

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import { deleteBatch } from '../delete-in-batches.ts'
-import { galleryIdOf } from '../tenancy/projects.ts'
+import { galleryIdOf, isUnfrozen } from '../tenancy/projects.ts'
 import { identityOf } from '../tenancy/keys.ts'
 import { switchNames } from '../tenancy/switches.ts'
 import type { LivenessFrameRow, LivenessSessionRow } from '../schema.ts'
@@ -148,5 +148,5 @@ export function deleteExpiredRows(
   table: 'livenessChallenges' | 'livenessFrames' | 'livenessSessions',
   beforeMs: number,
 ): Promise<number> {
-  return deleteBatch(tx, table, sql`"expiresAtMs" <= ${beforeMs}`)
+  return deleteBatch(tx, table, sql`"expiresAtMs" <= ${beforeMs} and ${isUnfrozen(table)}`)
 }

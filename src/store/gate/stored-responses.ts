@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { ManyRowsError, batchBytes, deleteBatch, isInBatch } from '../delete-in-batches.ts'
 import type { CallRow } from '../schema.ts'
+import { isUnfrozen } from '../tenancy/projects.ts'
 
 /** Responses per transaction: those of a camera that matches one person for a day take seconds. */
 const scrubRowsMax = 100
@@ -57,7 +58,8 @@ async function scrubBatch({ build, run }: Tx, subjectId: string, bytesMax: numbe
 
 /** Deletes a batch of completed attempts that began at that time or earlier. @returns the number. */
 export function deleteExpiredAttempts(tx: Tx, windowStartMs: number): Promise<number> {
-  const isOld = sql<boolean>`state = 'done' and "windowStartMs" <= ${windowStartMs}`
+  const isOld = sql<boolean>`state = 'done' and "windowStartMs" <= ${windowStartMs}
+    and ${isUnfrozen('attempts')}`
   return deleteBatch(tx, 'attempts', sql`${isOld} order by "windowStartMs"`)
 }
 

@@ -1,6 +1,6 @@
-import type { Selectable, Updateable } from 'kysely'
+import type { RawBuilder, Selectable, Updateable } from 'kysely'
 import { newId } from '../../lib/ids.ts'
-import type { AccountRow, Database, ProjectRow } from '../schema.ts'
+import type { AccountRow, Database, ProjectRow, Schema } from '../schema.ts'
 import {
   defaultSwitches,
   columnsFromSwitches,
@@ -8,7 +8,7 @@ import {
   switchNames,
   type ProjectSwitches,
 } from './switches.ts'
-import type { ReadTx } from '../database.ts'
+import { type ReadTx, sql } from '../database.ts'
 
 export type Project = Omit<
   Selectable<ProjectRow>,
@@ -134,6 +134,12 @@ export function accountProjectIds(build: Database, accountId: string | undefined
 /** Selects the projects whose rows may be changed, for housekeeping of all accounts. */
 export function unfrozenProjects({ build }: ReadTx) {
   return build.selectFrom('projects').select('projectId').where('isFrozen', '=', 0)
+}
+
+/** The condition that the project of a row is not frozen: a batch of rows that stay would end a sweep. */
+export function isUnfrozen(table: keyof Schema): RawBuilder<boolean> {
+  const projectId = sql.ref(`${table}.projectId`)
+  return sql`(select "isFrozen" from projects p where p."projectId" = ${projectId}) = 0`
 }
 
 /** Returns the project's switches, or the defaults if there is no such project. */

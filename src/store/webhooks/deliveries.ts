@@ -3,6 +3,7 @@ import { mapSequential } from '../../lib/account-context.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../database.ts'
 import { deleteBatch, isInBatch } from '../delete-in-batches.ts'
 import { selectPage, type ListOrder } from '../lists.ts'
+import { isUnfrozen } from '../tenancy/projects.ts'
 import {
   type DeliveryState,
   type WebhookDeliveryRow,
@@ -236,5 +237,6 @@ export function deleteOldDeliveries(tx: Tx, filter: OldDeliveries): Promise<numb
 }
 
 function selectOld({ state, beforeMs }: OldDeliveries) {
-  return sql<boolean>`state = ${state} and "queuedAtMs" <= ${beforeMs} order by "queuedAtMs"`
+  return sql<boolean>`state = ${state} and "queuedAtMs" <= ${beforeMs}
+    and ${isUnfrozen('webhookDeliveries')} order by "queuedAtMs"`
 }

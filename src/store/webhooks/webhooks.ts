@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { deleteBatch, deleteInBatches } from '../delete-in-batches.ts'
 import { type WebhookRow, type WebhookSecretRow, deletedEvents } from '../webhooks-schema.ts'
+import { isUnfrozen } from '../tenancy/projects.ts'
 import { type WebhookEventType, faceEventTypes, parseEventTypes } from './event-types.ts'
 import { type MatchFilter, parseMatchFilter } from './events.ts'
 
@@ -72,9 +73,10 @@ export async function deleteWebhook(
 
 /** Completes begun deletions of webhooks: deletes their deliveries in batches, then them and their secrets. */
 export async function removeDeletedWebhooks(store: Pick<Store, 'read' | 'write'>): Promise<void> {
-  const found = await store.read(({ build, run }) =>
-    run(build.selectFrom('webhooks').select('webhookId').where('events', '=', deletedEvents)),
-  )
+  const found = await store.read(({ build, run }) => {
+    const deleted = build.selectFrom('webhooks').select('webhookId')
+    return run(deleted.where('events', '=', deletedEvents).where(isUnfrozen('webhooks')))
+  })
   for (const { webhookId } of found) {
     const isOfWebhook = sql<boolean>`"webhookId" = ${webhookId}`
     await deleteInBatches(store, (tx) => deleteBatch(tx, 'webhookDeliveries', isOfWebhook))
@@ -213,5 +215,7 @@ export async function updateWebhookSecret(
 }
 
 export async function deleteExpiredSecrets(tx: Tx, nowMs: number): Promise<void> {
-  await tx.run(tx.build.deleteFrom('webhookSecrets').where('expiresAtMs', '<=', nowMs))
+  const webhooks = tx.build.selectFrom('webhooks').select('webhookId').where(isUnfrozen('webhooks'))
+  const expired = tx.build.deleteFrom('webhookSecrets').where('expiresAtMs', '<=', nowMs)
+  await tx.run(expired.where('webhookId', 'in', webhooks))
 }

@@ -117,7 +117,7 @@ const pureFunctions = new Set(
   (
     'createKeyFinders identityOf keyState hasFormerSecretEnded parsePermissions keySummaryOf walletLedger budgetLedger switchesFromColumns columnsFromSwitches ' +
     'userNameKey deletionHash isNextInChain selectOrderedTemplates selectStoredTemplates joinStoredTemplates galleryIdOf ' +
-    'parseEventTypes unfrozenProjects accountProjectIds hasExpired anyDenials'
+    'parseEventTypes unfrozenProjects isUnfrozen accountProjectIds hasExpired anyDenials'
   ).split(' '),
 )
 

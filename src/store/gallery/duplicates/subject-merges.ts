@@ -1,6 +1,7 @@
 import type { SubjectMergeRow } from '../../gallery-schema.ts'
 import { type ReadTx, type Tx, dialectOf, sql } from '../../database.ts'
 import { isInBatch } from '../../delete-in-batches.ts'
+import { isUnfrozen } from '../../tenancy/projects.ts'
 
 export async function addMerge({ build, run }: Tx, merge: SubjectMergeRow): Promise<void> {
   await run(build.insertInto('subjectMerges').values(merge))
@@ -112,7 +113,9 @@ export async function deleteExpiredData(
   nowMs: number,
 ): Promise<number> {
   const { build, run } = tx
-  const isExpired = sql<boolean>`"expiresAtMs" <= ${nowMs}`
+  // Merges have no project, and are too few to fill a batch that is not deleted.
+  const isSwept = table === 'subjectMerges' ? sql`true` : isUnfrozen(table)
+  const isExpired = sql<boolean>`"expiresAtMs" <= ${nowMs} and ${isSwept}`
   const deletion = build.deleteFrom(table).where(isInBatch(tx, table, isExpired))
   // A merge deletes the undecided matches, so that the subject of these still has the id.
   const owner = build.dynamic.ref(table === 'matchVerdicts' ? 'matchedId' : 'subjectId')
