@@ -1,31 +1,15 @@
-import type { Selectable } from 'kysely'
-import { microsMax } from '../../lib/money.ts'
 import { noDecision } from '../../lib/observability/call-decision.ts'
-import type { AttemptRow, TransferRow } from '../schema.ts'
+import type { AttemptRow } from '../schema.ts'
 import type { ReadTx, Tx } from '../database.ts'
-import type { CountedCall } from './hourly-counts.ts'
 import { budgetLedger } from '../tenancy/projects.ts'
 import { admissionFactsOf, type BudgetState, type KeyFactsRow } from './admission-facts.ts'
-import type { AttemptStatements, LedgerAmount, LedgerHead, LedgerStatements } from './statements.ts'
-
-export type StatementParameters = Readonly<
-  Record<string, string | number | bigint | Uint8Array | null>
->
-
-/**
- * Runs portable statements: names are quoted, parameters are `:named`, and rows are locked as on
- * PostgreSQL; SQLite has one writer and ignores the locks. Each text is prepared once. The caller
- * declares the type of the rows.
- */
-export type StatementRunner = {
-  readonly all: <Row>(sql: string, parameters: StatementParameters) => Promise<readonly Row[]>
-  /** @returns the number of changed rows. */
-  readonly run: (sql: string, parameters: StatementParameters) => Promise<number>
-  /** Runs a statement whose result is not needed. PostgreSQL does not wait for it. */
-  readonly send: (sql: string, parameters: StatementParameters) => void
-  /** Adds a call to the counts of its hour, whose histograms differ between the engines. */
-  readonly countCall: (row: CountedCall) => void
-}
+import {
+  type StatementRunner,
+  attemptStatements,
+  findAttemptSql,
+  findFirst,
+  ledgerStatements,
+} from './statements.ts'
 
 type CallStatements = Omit<Tx, keyof ReadTx | 'savepoint' | 'lock' | 'settleCall'>
 
@@ -36,9 +20,9 @@ export function createCallStatements(runner: StatementRunner): CallStatements {
     findAdmissionFacts: async (call) => {
       // They are sent together; each reads what was committed before its turn.
       const [key, attempt, budget] = await Promise.all([
-        first<KeyFactsRow>(runner, selectKeyFactsSql, call),
-        first<AttemptRow>(runner, findAttemptSql, call),
-        first<BudgetState>(runner, selectBudgetSql, { ledger: budgetLedger(call.projectId) }),
+        findFirst<KeyFactsRow>(runner, selectKeyFactsSql, call),
+        findFirst<AttemptRow>(runner, findAttemptSql, call),
+        findFirst<BudgetState>(runner, selectBudgetSql, { ledger: budgetLedger(call.projectId) }),
       ])
       return admissionFactsOf({ key, budget, attempt })
     },
@@ -56,10 +40,6 @@ export function createCallStatements(runner: StatementRunner): CallStatements {
     attempts: attemptStatements(runner),
     ledger: ledgerStatements(runner),
   }
-}
-
-async function first<Row>({ all }: StatementRunner, sql: string, parameters: StatementParameters) {
-  return (await all<Row>(sql, parameters))[0]
 }
 
 /**
@@ -109,80 +89,3 @@ export const markSweptSql = `insert into watermarks (name, "valueMs")
   values ('callsSweptBefore', :beforeMs)
   on conflict (name) do update set "valueMs" = excluded."valueMs"
   where excluded."valueMs" > watermarks."valueMs"`
-
-function attemptStatements(runner: StatementRunner): AttemptStatements {
-  const { all, run, send } = runner
-  return {
-    insert: async (row) => send(insertAttemptSql, row),
-    deleteOwned: async (owner) => (await run(deleteOwnedAttemptSql, owner)) === 1,
-    delete: async (key) => (await run(deleteAttemptSql, key)) === 1,
-    findOverdue: (filter) => all<AttemptRow>(selectOverdueAttemptsSql, filter),
-  }
-}
-
-const isAttemptSql = '"projectId" = :projectId and "requestId" = :requestId'
-const findAttemptSql = `select * from attempts where ${isAttemptSql} for update`
-const deleteAttemptSql = `delete from attempts where ${isAttemptSql}`
-
-/** The condition for the owner of a running attempt. */
-const isOwnerSql = `${isAttemptSql} and token = :token and state = 'running'`
-const deleteOwnedAttemptSql = `delete from attempts where ${isOwnerSql}`
-
-export const completeAttemptSql = `update attempts set state = 'done', "reservedMicros" = 0,
-    code = :code, response = :response, scrubbed = :scrubbed
-  where ${isOwnerSql}`
-
-export const insertAttemptSql = `insert into attempts ("projectId", "requestId", "keyId", action,
-    fingerprint, state, token, "reservedMicros", "deadlineMs", "windowStartMs")
-  values (:projectId, :requestId, :keyId, :action, :fingerprint, 'running', :token,
-    :reservedMicros, :deadlineMs, :windowStartMs)`
-
-const selectOverdueAttemptsSql = `select * from attempts
-  where state = 'running' and "deadlineMs" < :deadlineMs
-  order by "deadlineMs" limit :limit for update skip locked`
-
-function ledgerStatements(runner: StatementRunner): LedgerStatements {
-  const { run, send } = runner
-  const updateBalance = (sql: string) => async (amount: LedgerAmount) =>
-    (await run(sql, amount)) === 1
-  return {
-    findHead: (ledger) => first<LedgerHead>(runner, selectHeadSql, { ledger }),
-    setHead: async (row) => send(setHeadSql, row),
-    reserve: updateBalance(reserveSql),
-    unreserve: updateBalance(unreserveSql),
-    debit: updateBalance(debitSql),
-    credit: updateBalance(creditSql),
-    reportShortage: async (price) => send(reportShortageSql, price),
-    append: async (row) => {
-      const inserted = await first<NewTransfer>(runner, appendTransferSql, row)
-      if (!inserted) throw new Error('the insert of a ledger transfer returned no id')
-      return inserted.transferId
-    },
-  }
-}
-
-type NewTransfer = Pick<Selectable<TransferRow>, 'transferId'>
-
-const selectHeadSql = 'select "headSeq", "headHash" from ledgers where ledger = :ledger for update'
-const setHeadSql =
-  'update ledgers set "headSeq" = :headSeq, "headHash" = :headHash where ledger = :ledger'
-
-const hasFreeBalanceSql = '"balanceMicros" - "reservedMicros" >= :amountMicros'
-const reserveSql = `update ledgers set "reservedMicros" = "reservedMicros" + :amountMicros
-  where ledger = :ledger and ${hasFreeBalanceSql}`
-const unreserveSql = `update ledgers set "reservedMicros" = "reservedMicros" - :amountMicros
-  where ledger = :ledger`
-const debitSql = `update ledgers set "balanceMicros" = "balanceMicros" - :amountMicros
-  where ledger = :ledger and ${hasFreeBalanceSql}`
-const creditSql = `update ledgers set "balanceMicros" = "balanceMicros" + :amountMicros
-  where ledger = :ledger and "balanceMicros" <= ${microsMax} - :amountMicros`
-const reportShortageSql = `update ledgers
-  set "exhaustedAtMicros" = cast(:amountMicros as bigint) - 1
-  where ledger = :ledger and "exhaustedAtMicros" < :amountMicros and "balanceMicros" < :amountMicros`
-
-export const insertTransferSql = `insert into "ledgerTransfers" (chain, seq, kind, "fromLedger",
-    "toLedger", "amountMicros", "atMs", "projectId", "requestId", "windowStartMs", "rowHash")
-  values (:chain, :seq, :kind, :fromLedger, :toLedger, :amountMicros, :atMs, :projectId,
-    :requestId, :windowStartMs, :rowHash)`
-
-const appendTransferSql = `${insertTransferSql} returning "transferId"`

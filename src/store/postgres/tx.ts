@@ -7,14 +7,10 @@ import { transferHashInput } from '../billing/transfer-hash.ts'
 import type { ReadTx, Tx } from '../database.ts'
 import type { AdmissionInput, Now } from '../gate/admission-facts.ts'
 import { type AdmittedTerms, deadlineOf, lastUseIntervalMs } from '../gate/admission-rule.ts'
-import {
-  type StatementParameters,
-  type StatementRunner,
-  createCallStatements,
-} from '../gate/call-statements.ts'
+import { createCallStatements } from '../gate/call-statements.ts'
 import { countsOfCall, hourStartMs, scoreBinOf } from '../gate/hourly-counts.ts'
 import { chargeOf } from '../gate/settlement-rule.ts'
-import type { SettlementInput } from '../gate/statements.ts'
+import type { SettlementInput, StatementParameters, StatementRunner } from '../gate/statements.ts'
 import { type RunBatched, hexText, listQuery, listStatement } from './connection/batcher.ts'
 import { ConnectionLostError, isRetryable } from './connection/fault.ts'
 import {

@@ -1,9 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import {
-  createCallStatements,
-  type StatementParameters,
-  type StatementRunner,
-} from '../gate/call-statements.ts'
+import { createCallStatements } from '../gate/call-statements.ts'
+import type { StatementParameters, StatementRunner } from '../gate/statements.ts'
 import { Kysely, type ReadTx, type Tx } from '../database.ts'
 import type { Schema } from '../schema.ts'
 import { type PendingCounts, registerSumLatencies } from './hourly-counts.ts'

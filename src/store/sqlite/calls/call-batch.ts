@@ -5,7 +5,12 @@ import type {
   KeyFacts,
   KeyFactsRow,
 } from '../../gate/admission-facts.ts'
-import type { SettlementInput } from '../../gate/statements.ts'
+import {
+  type SettlementInput,
+  completeAttemptSql,
+  insertAttemptSql,
+  insertTransferSql,
+} from '../../gate/statements.ts'
 import { createProjectStates, type ProjectStates } from './project-states.ts'
 import type { PendingCounts } from '../hourly-counts.ts'
 import { formatUtc } from '../../../lib/clock.ts'
@@ -91,7 +96,7 @@ type StoredVersion = { readonly version: string }
 function createAdmitBatch(connection: DatabaseSync, states: ProjectStates) {
   const keys = createKeyFacts(connection)
   const touchKey = prepare(connection, statements.touchKeySql)
-  const insertAttempt = prepare(connection, `${statements.insertAttemptSql} on conflict do nothing`)
+  const insertAttempt = prepare(connection, `${insertAttemptSql} on conflict do nothing`)
   const admit = (input: AdmissionInput): Admitted | undefined => {
     const { projectId, keyId, keyVersion } = input
     const key = keys.find(input)
@@ -185,8 +190,8 @@ export function createSettleBatch(
   options: { readonly states: ProjectStates; readonly countCall: PendingCounts['add'] },
 ): (settlement: SettlementInput) => boolean {
   const { states, countCall } = options
-  const complete = prepare(connection, statements.completeAttemptSql)
-  const insertTransfer = prepare<never>(connection, statements.insertTransferSql)
+  const complete = prepare(connection, completeAttemptSql)
+  const insertTransfer = prepare<never>(connection, insertTransferSql)
   const insertCall = prepare(connection, statements.insertCallSql)
   const countScore = prepare(connection, statements.countScoreSql)
   const insertSubject = prepare(
