@@ -27,18 +27,7 @@ import { startWorker, type WorkerProcess } from './worker-process.ts'
 /** The public members of the class: fakes implement them too. */
 export type VisionPool = Pick<WorkerPool, keyof WorkerPool>
 
-export type VisionPoolStats = {
-  readonly workersUp: number
-  readonly workersBusy: number
-  readonly queued: number
-  readonly queuedBytes: number
-  /** Workers lost (crash, timeout, invalid reply, kill) since the pool was opened. */
-  readonly respawns: number
-  /** Workers replaced because of their age or memory. */
-  readonly recycled: number
-  /** Calls rejected because their image had crashed workers. */
-  readonly quarantined: number
-}
+export type VisionPoolStats = ReturnType<VisionPool['stats']>
 
 /** The defaults of the limits are in `fixedPoolLimits`. */
 export type VisionPoolOptions = VisionPoolLimitOptions &
@@ -188,7 +177,7 @@ class WorkerPool implements VisionClient, AsyncDisposable {
     return this.#supervisor.workers.size > 0 && !this.#isDraining
   }
 
-  stats(): VisionPoolStats {
+  stats() {
     const { workers, lostCount, recycledCount } = this.#supervisor
     const { count, bytes } = this.#queue.size
     return {
@@ -196,8 +185,11 @@ class WorkerPool implements VisionClient, AsyncDisposable {
       workersBusy: [...workers].filter((worker) => worker.isBusy()).length,
       queued: count,
       queuedBytes: bytes,
+      /** Workers lost (crash, timeout, invalid reply, kill) since the pool was opened. */
       respawns: lostCount(),
+      /** Workers replaced because of their age or memory. */
       recycled: recycledCount(),
+      /** Calls rejected because their image had crashed workers. */
       quarantined: this.#quarantine.rejectedCount(),
     }
   }
