@@ -104,12 +104,15 @@ function callDetailOf(
   return JSON.stringify(detail)
 }
 
+/** The name of a key or a field in the error about a body that cannot be read. */
+const nameOfSender = /(?<=^The (?:key|field) ).+(?= is (?:duplicated|over)\b)/su
+
 /** Returns the problems of a call that ended with an error. The message of a bug is not stored. */
 function problemsOfError(error: unknown, code: string): readonly LoggedProblem[] {
   if (error instanceof ActionError) return error.problems
   const message =
     error instanceof HttpError
-      ? error.message
+      ? error.message.replace(nameOfSender, hidden)
       : 'Internal error; the log of the service contains the details under this request id.'
   return [{ code, message }]
 }
@@ -175,17 +178,21 @@ const ownWords: ReadonlySet<string> = new Set(
 const wordStart = /(?<=^|[^\p{L}\p{N}])/gu
 const wordEnd = /(?=$|[^\p{L}\p{N}])/gu
 
-/** The most lookups of parts of one message, which take a few milliseconds together. */
-const lookupsMax = 20_000
+/** The most characters of the parts of one message that are looked up, which takes one millisecond. */
+const lookupCharsMax = 1_000_000
+/** The characters that are hashed in the time of a lookup without any. */
+const charsPerLookup = 50
 
 /**
  * Replaces each text where it is not part of a longer word, the longest first. The words of the message
  * are looked up in the texts: a pattern for each of the thousands of texts that a request can have would
- * block the event loop for seconds. A message with more than `lookupsMax` possible parts is replaced.
+ * block the event loop for seconds. A message with more possible parts than `lookupCharsMax` permits is
+ * replaced.
  */
 function replaceTexts(message: string, texts: ReadonlySet<string>, replacement: string): string {
   const lengths = new Set([...texts].map(({ length }) => length))
-  if (lengths.size * message.length > lookupsMax) return replacement
+  const partChars = [...lengths].reduce((sum, length) => sum + length + charsPerLookup, 0)
+  if (message.length * partChars > lookupCharsMax) return replacement
   const placesOf = (pattern: RegExp) =>
     new Set([...message.matchAll(pattern)].map(({ index }) => index))
   const starts = placesOf(wordStart)

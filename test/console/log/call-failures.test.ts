@@ -89,6 +89,9 @@ test('Failures before an action runs have their message: malformed JSON, permiss
   }
   await gallery.post('{"action": "svc.detect",\n "params": {"canary-json": }')
   assert.match((await latest()).problems[0].message, /line 2, column/u)
+  await gallery.post('{"params": {"attributes": {"canary key": 1, "canary key": 2}}}')
+  const [{ message }] = (await latest()).problems
+  assert.equal(message, 'The key … is duplicated; send it once.')
   const settings = { projectId, name: 'narrow', permissions: ['svc.detect'] }
   const { key } = assertOk(await owner.send('POST', '/keys', settings)).body
   await gallery.withKey(key).call('svc.enroll', imageParams('Cy'))
@@ -158,22 +161,26 @@ test('Thousands of texts in a message are redacted in one pass, without a patter
   for (const problem of problems) assert.match(problem.message, /^(?:…|\[\d+\])+$/u)
 })
 
-test('A message with more than 20,000 places for the texts of a request is replaced as a whole', async () => {
+test('A message with too many places for the texts of a request is replaced as a whole', async () => {
   const nested = (depth: number): object =>
     depth === 0 ? { '!': '\u0000' } : { ['.'.repeat(64)]: nested(depth - 1) }
-  const enroll = (count: number) => {
-    const groups = Array.from({ length: count }, (_, index) => '!'.repeat(index + 1))
+  const enroll = (count: number, lengthMin = 1) => {
+    const groups = Array.from({ length: count }, (_, index) => '!'.repeat(index + lengthMin))
     return { action: 'svc.enroll', params: { images: [], attributes: nested(12), groups } }
   }
-  const messagesOf = async (count: number) => {
-    const { problems } = await failedCall(enroll(count))
+  const messagesOf = async (count: number, lengthMin?: number) => {
+    const { problems } = await failedCall(enroll(count, lengthMin))
     return problems.flatMap(({ path, message }: { path?: string; message: string }) =>
       path?.startsWith('params.attributes') ? [message] : [],
     )
   }
   const [long] = await messagesOf(1)
   assert.match(long, /must not contain NUL/u)
-  for (const message of await messagesOf(900)) assert.equal(message, '…')
+  for (const [count, lengthMin] of [
+    [900, 1],
+    [17, 430],
+  ] as const)
+    for (const message of await messagesOf(count, lengthMin)) assert.equal(message, '…')
 })
 
 test('A replay of a failed call has the reasons of the first call', async () => {
