@@ -72,11 +72,10 @@ function isMissing({ path }: z.core.$ZodIssue, input: unknown): boolean {
   return typeof parent !== 'string' && path.reduce(valueAt, input) === undefined
 }
 
-/** The numbers of a query are texts. */
+/** The numbers of a query are texts. Another spelling of a number stays a text, as it was sent. */
 function toNumber(value: unknown): unknown {
-  const isNumber =
-    typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
-  return isNumber ? Number(value) : value
+  const number = Number(value)
+  return Number.isFinite(number) && String(number) === value ? number : value
 }
 
 function describeUnknownField(key: string, parentPath: string, parent: RuleSchema): InputProblem {

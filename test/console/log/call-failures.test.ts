@@ -104,6 +104,8 @@ test('Failures before an action runs have their message: malformed JSON, permiss
   const forbidden = await latest()
   assert.deepEqual([forbidden.problems[0].path, forbidden.code], ['params.force', 'FORBIDDEN'])
   assert.ok(!JSON.stringify(forbidden).includes('canary'))
+  await gallery.rest('GET', '/v1/subjects?limit=00491511234567')
+  assert.doesNotMatch((await latest()).problems[0].message, /491511234567/u)
   await gallery.rest('GET', '/v1/subjects?limit=0&canary-query=1')
   const { problems } = await latest()
   assert.match(problems[0].message, /limit/u)
