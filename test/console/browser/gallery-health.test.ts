@@ -120,6 +120,12 @@ describe('An owner corrects a gallery', { skip: skipWithoutBrowser }, () => {
     await page.keyboard.press('u')
     await page.getByText('Ann Berg and Anna B. are two subjects again.').waitFor()
     assert.equal((await subjectNamed('Ann')).embeddingCount, 2)
+    await pairOf('Bo Lind').focus()
+    await page.keyboard.press('n')
+    await page.getByText('No possible duplicates').waitFor()
+    await page.keyboard.press('u')
+    await pairOf('Bo Lind').waitFor()
+    assert.match((await focusedLabel()) ?? '', /^Pair 1 of 1: Bo Lind and B\. Lind$/u)
   })
 
   step(
@@ -144,9 +150,17 @@ describe('An owner corrects a gallery', { skip: skipWithoutBrowser }, () => {
       await dialog.getByRole('button', { name: 'Merge', exact: true }).click()
       await page.getByText('No possible duplicates').waitFor()
       await tab('Decisions')
-      await press(page.getByRole('button', { name: 'Undo the merge into Bo Lind' }))
+      const undo = page.getByRole('button', { name: 'Undo the merge into Bo Lind' })
+      const undone: string[] = []
+      page.on('response', (response) => {
+        if (response.url().endsWith('/undo')) undone.push(`${response.status()}`)
+      })
+      await undo.focus()
+      await undo.dblclick()
       await page.getByText('No merges of the last 30 days').waitFor()
       assert.equal((await subjectNamed('Bo')).embeddingCount, 2)
+      assert.deepEqual(undone, ['200'])
+      assert.equal(await page.getByText("Couldn't undo the merge").count(), 0)
     },
   )
 

@@ -1,4 +1,4 @@
-import { Kbd, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { Button, Kbd, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useState, type KeyboardEvent } from 'react'
 import type {
   ConsoleSubject,
@@ -29,6 +29,8 @@ type Props = {
 
 const pairsMax = subjectsMax / 2
 
+const listLabel = 'Possible duplicates'
+
 /** The pairs of subjects that are probably one person, to decide one after the other. */
 export function DuplicateList({ projectId, duplicates, distinct, decisions }: Props) {
   const decided = new Set(distinct.map(({ subjectId, otherId }) => `${subjectId} ${otherId}`))
@@ -37,14 +39,14 @@ export function DuplicateList({ projectId, duplicates, distinct, decisions }: Pr
   const ids = pairs.flatMap(({ subjectA, subjectB }) => [subjectA.subjectId, subjectB.subjectId])
   const subjects = useSubjects(projectId, ids)
   const settings = useApiQuery('/playground/settings')
-  if (pairs.length === 0) return <NoDuplicates />
+  if (pairs.length === 0) return <NoDuplicates decisions={decisions} />
   return (
     <QueryContent query={settings}>
       {(loaded) => (
         <QueryContent query={subjects}>
           {({ items }) => {
             const shown = shownPairs(pairs, items)
-            if (shown.length === 0) return <NoDuplicates />
+            if (shown.length === 0) return <NoDuplicates decisions={decisions} />
             return (
               <>
                 {open.length > pairs.length && (
@@ -92,14 +94,35 @@ function isKeptFirst(a: ConsoleSubject, b: ConsoleSubject): boolean {
   return a.createdAtUtc <= b.createdAtUtc
 }
 
-function NoDuplicates() {
+function NoDuplicates({ decisions }: Pick<Props, 'decisions'>) {
+  const undoLast = useHasRole('admin') ? decisions.undoLast : undefined
   return (
-    <div className="fg-panel">
-      <EmptyState title="No possible duplicates">
-        No two subjects of the last check are probably one person, or all pairs are decided. Check
-        the gallery again after larger enrollments.
-      </EmptyState>
-    </div>
+    <section aria-label={listLabel}>
+      {/* It receives the focus of the last pair. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
+      <div
+        className="fg-panel"
+        data-row
+        tabIndex={-1}
+        onKeyDown={(event) => {
+          if (event.key === 'u' && !hasModifier(event)) void undoLast?.()
+        }}
+      >
+        <EmptyState
+          title="No possible duplicates"
+          action={
+            undoLast && (
+              <Button size="compact-sm" variant="default" onClick={() => void undoLast()}>
+                Undo the last decision
+              </Button>
+            )
+          }
+        >
+          No two subjects of the last check are probably one person, or all pairs are decided. Check
+          the gallery again after larger enrollments.
+        </EmptyState>
+      </div>
+    </section>
   )
 }
 
@@ -129,7 +152,7 @@ function PairList({ projectId, pairs, settings, decisions }: PairListProps) {
     <Stack gap="sm">
       <ErrorNotice title="Couldn't store the decision" error={decisions.error} />
       <KeyHints mayWrite={mayWrite} />
-      <section aria-label="Possible duplicates">
+      <section aria-label={listLabel}>
         {/* The pairs inside have the focus. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
         <ul className="fg-pairs" onKeyDown={onKeyDown}>
@@ -187,8 +210,7 @@ function handledPair(
   pairs: readonly ShownPair[],
 ): ShownPair | undefined {
   const { target, key } = event
-  if (!(target instanceof HTMLElement) || event.ctrlKey || event.metaKey || event.altKey)
-    return undefined
+  if (!(target instanceof HTMLElement) || hasModifier(event)) return undefined
   const rows = [...event.currentTarget.children] as HTMLElement[]
   const index = rows.findIndex((row) => row.contains(target))
   const step = { ArrowDown: 1, ArrowUp: -1 }[key]
@@ -198,4 +220,8 @@ function handledPair(
   event.preventDefault()
   next.focus()
   return undefined
+}
+
+function hasModifier({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useApi, useApiMutation } from '../../api/use-api.ts'
 import { showUndo } from '../../components/confirm/undo-notification.tsx'
 import { subjectNameOf, type NamedSubject } from '../../format/subject-name.ts'
@@ -19,14 +19,24 @@ export function describeMerge(kept: NamedSubject, ended: NamedSubject) {
   }
 }
 
-/** Returns a function that undoes a merge and fetches the visible data again. */
+/**
+ * Returns a function that undoes a merge and fetches the visible data again. While it does, a second
+ * call for the same merge, as of a double click, sends no request.
+ */
 export function useUndoMerge(projectId: string): (mergeId: string) => Promise<unknown> {
   const api = useApi()
   const client = useQueryClient()
-  return async (mergeId) => {
+  const running = useRef(new Map<string, Promise<unknown>>())
+  const undo = async (mergeId: string): Promise<void> => {
     const pathParams = { projectId, mergeId }
     await api.send('POST', '/projects/:projectId/merges/:mergeId/undo', { pathParams })
     await client.invalidateQueries()
+  }
+  return (mergeId) => {
+    const started =
+      running.current.get(mergeId) ?? undo(mergeId).finally(() => running.current.delete(mergeId))
+    running.current.set(mergeId, started)
+    return started
   }
 }
 
