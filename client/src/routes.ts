@@ -16,7 +16,7 @@ import type {
   ListSubjectsQuery,
   Subject,
 } from './contract.ts'
-import type { FacegateErrorCode } from './facegate-error.ts'
+import { invalidArgument, type FacegateErrorCode } from './facegate-error.ts'
 import { errorFromResponse, isRecord } from './http/response-error.ts'
 import type { CallOptions } from './options.ts'
 
@@ -91,6 +91,9 @@ type SendRequest = <Value>(
   options: CallOptions | undefined,
 ) => Promise<Value>
 
+/** An invalid argument rejects the promise, as any other failure does. */
+type SendRoute = <Value>(request: RouteRequest, options: RouteOptions | undefined) => Promise<Value>
+
 type RouteRequest = {
   readonly method: 'GET' | 'DELETE' | 'POST'
   /** The path as in the documentation: `/v1/subjects/{subjectId}`. */
@@ -103,8 +106,7 @@ type RouteRequest = {
 }
 
 export function createRoutes(send: SendRequest): Routes {
-  const sendTo = <Value>(route: RouteRequest, options: RouteOptions | undefined) =>
-    send<Value>(serviceRequestOf(route), options)
+  const sendTo: SendRoute = async (route, options) => send(serviceRequestOf(route), options)
   const subjectPage: Routes['subjects']['page'] = (query, options) =>
     sendTo({ method: 'GET', route: '/v1/subjects', query }, options)
   const groupPage: Routes['groups']['page'] = (query, options) =>
@@ -113,7 +115,7 @@ export function createRoutes(send: SendRequest): Routes {
     sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
   return {
     me: (options) => sendTo({ method: 'GET', route: '/v1/me' }, options),
-    livenessSessions: livenessSessionRoutes(send),
+    livenessSessions: livenessSessionRoutes(sendTo),
     subjects: {
       list: (query, options) =>
         iterateItems((cursor) => subjectPage({ ...query, cursor }, options)),
@@ -145,14 +147,11 @@ export function createRoutes(send: SendRequest): Routes {
   }
 }
 
-function livenessSessionRoutes(send: SendRequest): Routes['livenessSessions'] {
+function livenessSessionRoutes(sendTo: SendRoute): Routes['livenessSessions'] {
   return {
     create: ({ requestId = crypto.randomUUID(), ...body } = {}, options) => {
       const route = '/v1/liveness/sessions'
-      return send(
-        serviceRequestOf({ method: 'POST', route, body: { ...body, requestId } }),
-        options,
-      )
+      return sendTo({ method: 'POST', route, body: { ...body, requestId } }, options)
     },
     get: (sessionId, query, options) => {
       const request: RouteRequest = {
@@ -162,7 +161,7 @@ function livenessSessionRoutes(send: SendRequest): Routes['livenessSessions'] {
         query,
         notFoundCode: 'LIVENESS_SESSION_NOT_FOUND',
       }
-      return send(serviceRequestOf(request), options)
+      return sendTo(request, options)
     },
   }
 }
@@ -188,8 +187,7 @@ function serviceRequestOf<Value>({
   body,
   notFoundCode,
 }: RouteRequest): ServiceRequest<Value> {
-  const path =
-    pathParam === undefined ? route : route.replace(/\{\w+\}/u, () => encodePathSegment(pathParam))
+  const path = route.replace(/\{\w+\}/u, () => encodePathSegment(pathParam))
   return {
     method,
     path: path + queryString(query),
@@ -202,10 +200,10 @@ function serviceRequestOf<Value>({
   }
 }
 
-/** @throws TypeError when the text would change the path. */
-function encodePathSegment(text: string): string {
-  if (text === '' || text === '.' || text === '..')
-    throw new TypeError(`${JSON.stringify(text)} is not a valid id or name`)
+/** @throws FacegateError INVALID_ARGUMENT if the text would change the path, or cannot be part of it. */
+function encodePathSegment(text: string | undefined): string {
+  if (text === undefined || /^\.{0,2}$|\p{Surrogate}/u.test(text))
+    throw invalidArgument(`${JSON.stringify(text)} is not a valid id or name`)
   return encodeURIComponent(text)
 }
 

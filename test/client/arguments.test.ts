@@ -60,6 +60,21 @@ test('Data that is not an image is rejected before a request is sent', async () 
   assert.deepEqual(events, [])
 })
 
+test('A route rejects an id or a name that cannot be part of its path', async () => {
+  const client = await createProjectClient()
+  for (const text of ['', '.', '..', '\ud800']) {
+    const expected = {
+      name: 'FacegateError',
+      code: 'INVALID_ARGUMENT',
+      message: `${JSON.stringify(text)} is not a valid id or name`,
+    }
+    const methods = [client.groups.delete, client.livenessSessions.get, client.subjects.get]
+    for (const method of methods) await assert.rejects(method(text), expected)
+  }
+  // @ts-expect-error a group has a name
+  await assert.rejects(client.groups.delete(), { code: 'INVALID_ARGUMENT' })
+})
+
 test('Calls on `try` return every failure; they throw only the reason of an aborted signal', async () => {
   const client = await createProjectClient()
   const image = imageOf('Ada')
