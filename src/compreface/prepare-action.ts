@@ -201,14 +201,15 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
 }
 
 /** A list is parsed as the field `list` of an object, because the parser accepts only objects. */
-async function readJson<Body>({ request, options }: CompreFaceRequest, schema: z.ZodType<Body>) {
-  const bytes = await readBody(request, textBodyBytesMax)
+async function readJson<Body>(call: CompreFaceRequest, schema: z.ZodType<Body>) {
+  const bytes = await readBody(call.request, textBodyBytesMax)
   const isList = schema instanceof z.ZodArray
   const text = isList ? Buffer.concat([Buffer.from('{"list":'), bytes, Buffer.from('}')]) : bytes
-  const parsed = await parseJsonBody(text, options.jsonLimits)
+  const parsed = await parseJsonBody(text, call.options.jsonLimits)
   if (isList && Object.keys(parsed).length > 1)
     throw new HttpError(400, 'The request body has text after the list.')
   const value = isList ? parsed['list'] : parsed
+  call.sent.body = value
   requireStorable(value, 'body')
   return requireValid(schema, value, 'body')
 }

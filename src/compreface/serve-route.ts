@@ -33,6 +33,8 @@ export type CompreFaceRequest = {
   readonly request: HttpRequest
   readonly caller: KeyIdentity
   readonly options: CompreFaceOptions
+  /** The JSON body once it is read, also an invalid one: the request log must not contain its values. */
+  readonly sent: { body?: unknown }
 }
 
 export type CompreFaceOptions = Pick<
@@ -67,7 +69,7 @@ export function serveCompreFaceRoute(route: CompreFaceRoute, options: CompreFace
     headersOf: requestIdHeader,
     authenticate: (request) => options.gate.authenticate(request),
     read: (caller, { request, requestId }) =>
-      readCall(route, { request, caller, options }, requestId),
+      readCall(route, { request, caller, options, sent: {} }, requestId),
     run: (call, scope) => executeAndReply(route, call, scope, options),
     toErrorResponse: (error, requestId) =>
       errorResponse(error, requestId, options.log, compreFaceErrorFormat),
@@ -79,14 +81,14 @@ async function readCall(
   compreFaceRequest: CompreFaceRequest,
   requestId: string,
 ) {
-  const { request, caller, options } = compreFaceRequest
+  const { caller, options } = compreFaceRequest
   const { name, content } =
     (await rejectEarly(route, compreFaceRequest)) ??
     (await parseRequest(route, compreFaceRequest, requestId))
   // The images that a plugin analyzes again are checked when the call runs.
   if (!('error' in content))
     assertRoom(options.services.vision, { action: roomCheck, params: content.params, caller })
-  const describe = () => describeRequest(request, content)
+  const describe = () => describeRequest(compreFaceRequest, content)
   return { caller, content, action: name, describeRequest: describe }
 }
 
@@ -105,13 +107,14 @@ async function executeAndReply(
   return { status, headers: reply.headers ?? {}, body: reply.body }
 }
 
-/** Names of subjects are in the query, in the path or in the parameters. */
+/** Names of subjects are in the query, in the path, in the parameters or in the body. */
 function describeRequest(
-  { query, pathParams }: HttpRequest,
+  { request: { query, pathParams }, sent }: CompreFaceRequest,
   content: CallContent | UnreadableContent,
 ) {
   const params = 'params' in content ? content.params : undefined
-  return describeFields([], [...query].flat(), Object.values(pathParams), params)
+  const values = [[...query].flat(), Object.values(pathParams), params, sent.body]
+  return describeFields(['subject'], ...values)
 }
 
 const roomCheck = { analyzesAllImages: true } as const
@@ -138,10 +141,7 @@ async function parseRequest(
   route: CompreFaceRoute,
   compreFaceRequest: CompreFaceRequest,
   requestId: string,
-): Promise<{
-  readonly name: string
-  readonly content: RunnableCall<CompreFaceReply, CompreFaceSettlement> | UnreadableContent
-}> {
+) {
   try {
     requireValidParameters(compreFaceRequest.request)
     const { accountId } = compreFaceRequest.caller

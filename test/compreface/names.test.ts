@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { findCalls } from '../support/find-calls.ts'
 import { fakeImageFile, sendCompreFace as send } from '../support/compreface/send.ts'
 import {
   startGallery,
@@ -41,4 +42,24 @@ test('A key without the permission of a detection gets 403, also without an imag
   assert.deepEqual(await statuses('svc.identify'), [403, 403])
   assert.deepEqual(await statuses('svc.detect'), [400, 403])
   assert.deepEqual(await statuses('svc.analyze'), [403, 400])
+})
+
+test('The request log contains no value of an invalid body', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const number = 4_915_112_345_678
+  for (const [method, target, body] of [
+    ['POST', 'subjects', { subject: number }],
+    ['PUT', 'subjects/Anna', { subject: number }],
+    ['POST', 'faces/delete', [number]],
+  ] as const) {
+    const { status, body: response } = await send(client, method, `${recognition}/${target}`, body)
+    assert.equal(status, 400)
+    assert.match(response.message, /^body\S+: must be .*4915112345678/u)
+  }
+  const { projectId } = client.project
+  const calls = await findCalls(gallery.database.store.db, { projectId, limit: 10 })
+  const messages = calls.map(({ detail }) => JSON.parse(detail ?? '').problems[0].message)
+  const rule = 'body.subject: must be text of 1 to 128 characters; received …'
+  const listRule = 'body[0]: must be a UUID, such as …; received …'
+  assert.deepEqual(messages, [listRule, rule, rule])
 })
