@@ -40,7 +40,12 @@ export async function openDatabase(config: Config, options: OpenDatabaseOptions)
  */
 export async function openServerStore(config: Config, options: StoreOptions): Promise<ServerStore> {
   await using opened = new AsyncDisposableStack()
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const rule = 'must be a folder that this user may write, on a file system that is not read-only'
+    throw new Error(`DATA_DIR=${config.DATA_DIR} ${rule}; set another one`, { cause })
+  }
   if (config.DATABASE_URL === '') opened.use(lockDataDir(config.DATA_DIR))
   const hasGalleries = config.SEARCH === 'memory'
   const storeOptions = { ...options, isServer: true, hasGalleries }

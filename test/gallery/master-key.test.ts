@@ -4,6 +4,7 @@ import {
   chown,
   copyFile,
   lstat,
+  mkdir,
   mkdtemp,
   open,
   readFile,
@@ -246,6 +247,15 @@ test(
     assert.equal(await readFile(file, 'utf8'), key)
   },
 )
+
+test('A folder in the place of the master key file is refused with the setting to change', async () => {
+  await using folder = await createFolder()
+  const { dataDir, file } = folder
+  await mkdir(file, { mode: 0o755 })
+  const refusal = { message: `the master key ${file} is a folder; set MASTER_KEY_FILE to a file` }
+  await assert.rejects(runJson(dataDir, keyCommands, 'add-master'), refusal)
+  await assert.rejects(startGallery({ dataDir }), refusal)
+})
 
 test('The group may read a master key file of root, as with mounted secrets; other users may not', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root can change the owner of a file to root')

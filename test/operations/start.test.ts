@@ -67,6 +67,21 @@ test('the service does not start with an invalid configuration, and names the va
     )
 })
 
+test('a start names DATA_DIR and its rule if the folder cannot be created', async (t) => {
+  const root = await createDataDir()
+  t.after(() => rm(root, { recursive: true }))
+  const file = path.join(root, 'file')
+  await writeFile(file, '')
+  const link = path.join(root, 'link')
+  await symlink(path.join(root, 'none', 'data'), link)
+  const rule = 'must be a folder that this user may write, on a file system that is not read-only'
+  for (const folder of [file, path.join(file, 'data'), link])
+    assert.match(
+      await failedStart({ DATA_DIR: folder }),
+      new RegExp(`cannot start: DATA_DIR=${folder} ${rule}; set another one`, 'u'),
+    )
+})
+
 test('a start and a command refuse an empty database file and change nothing', async (t) => {
   const root = await createDataDir()
   t.after(() => rm(root, { recursive: true }))
