@@ -179,6 +179,8 @@ test('The project of the overview selects the calls, budgets, galleries and aler
   assert.deepEqual(await alertsOf(`?projectId=${secondProject}`), [['budgetEmpty', secondProject]])
   assert.deepEqual(await alertsOf(`?projectId=${firstProject}`), [['keyExpiring', firstProject]])
   assert.equal((await alertsOf('')).length, 2)
+  const alerts: readonly { text: string }[] = (await get('/overview')).alerts
+  assert.ok(alerts.some(({ text }) => / soon of .* expires in 1 day\.$/u.test(text)))
   const unknown = await testConsole.owner.get(`/overview?projectId=${unknownProject}`)
   assert.equal(unknown.status, 404)
 })

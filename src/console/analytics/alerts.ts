@@ -100,7 +100,8 @@ async function keyAlerts(tx: ReadTx, { accountId, projectId, nowMs }: AlertInput
           ? []
           : [{ kind: 'keyExpired', severity: 'critical', text: `${keyText} has expired.`, ...ids }]
       if (leftMs > keyExpiringMs) return []
-      const text = `${keyText} expires in ${Math.ceil(leftMs / dayMs)} days.`
+      const days = Math.ceil(leftMs / dayMs)
+      const text = `${keyText} expires in ${days} ${days === 1 ? 'day' : 'days'}.`
       return [{ kind: 'keyExpiring', severity: 'warning', text, ...ids }]
     },
   )
