@@ -1,5 +1,8 @@
 import { drawGalleryCurve } from '../../evaluation/gallery/draw-gallery-curve.ts'
-import { readConfirmedPairs, writeSuspectedPairs } from '../../evaluation/gallery/exclusion-file.ts'
+import {
+  formatSuspectedPairs,
+  readConfirmedPairs,
+} from '../../evaluation/gallery/exclusion-file.ts'
 import { type MeasuredTable, applyMeasuredTable } from '../../gallery/calibration/calibrations.ts'
 import { calibrateGallery } from '../../gallery/calibration/measure/calibrate-gallery.ts'
 import { parseCalibration } from '../../gallery/calibration/read-calibration.ts'
@@ -18,6 +21,7 @@ import {
 } from '../../store/gallery/calibration/applied-calibrations.ts'
 import { type Project, galleryIdOf } from '../../store/tenancy/projects.ts'
 import { auditedChange } from '../audit/audited-change.ts'
+import { writeNewFile } from '../command-line/write-new-file.ts'
 import { type CommandValues, formatRows, print, showProgress } from '../command.ts'
 import { modelsFolder, readSettings } from '../read-settings.ts'
 import { requireProject, withStore } from '../with-store.ts'
@@ -38,7 +42,7 @@ export async function calibrate(values: CalibrationValues): Promise<void> {
     if (show) return showTables(store, project, json)
     if (!revert) return runCalibration(store, project, values)
     const reverted = await revertTables(store, project)
-    const result = `the gallery uses the table of the model; ${reverted.length} tables were reverted`
+    const result = `the gallery uses the table of the model; reverted tables: ${reverted.length}`
     return print({ reverted }, json, () => result)
   })
 }
@@ -59,19 +63,19 @@ async function runCalibration(
   const templates = await showProgress('templates', (onProgress) =>
     readGallery(filter, { store, masterKeyFile, onProgress }),
   )
-  const measuredOn = dayOf(nowUtc)
   const result = await showProgress('pairs', (onProgress) =>
     calibrateGallery(templates, {
       galleryId,
       shipped,
       exclude: confirmed,
       downTo,
-      measuredOn,
+      measuredOn: dayOf(nowUtc),
       onProgress,
     }),
   )
   const { calibration, report, scores } = result
-  if (suspects !== undefined) await writeSuspectedPairs(suspects, report.suspectedDuplicates)
+  if (suspects !== undefined)
+    await writeNewFile(suspects, formatSuspectedPairs(report.suspectedDuplicates))
   if (out !== undefined) await drawGalleryCurve(out, { scores, calibration, shipped })
   const applied = apply ? await applyTable(store, project, result) : null
   print({ ...report, applied }, json, () => formatReport(report, applied))

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
@@ -16,11 +16,10 @@ const columns = [
   'samePerson',
 ] as const
 
-/** Writes the suspected duplicates with an empty column `samePerson`, in which the owner confirms them. */
-export async function writeSuspectedPairs(
-  file: string,
+/** Formats the suspected duplicates with an empty column `samePerson`, in which the owner confirms them. */
+export function formatSuspectedPairs(
   pairs: GalleryCalibrationReport['suspectedDuplicates'],
-): Promise<void> {
+): string {
   const rows = pairs.map(({ subjectA, subjectB, similarity, expected }) => [
     subjectA.subjectId,
     subjectB.subjectId,
@@ -31,7 +30,7 @@ export async function writeSuspectedPairs(
     '',
   ])
   const lines = [columns, ...rows].map((row) => row.map(formatCsvCell).join(','))
-  await writeFile(file, `${lines.join('\n')}\n`)
+  return `${lines.join('\n')}\n`
 }
 
 const exclusionSchema = z.object({

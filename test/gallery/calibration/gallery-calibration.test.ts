@@ -230,11 +230,11 @@ test('A person enrolled twice is listed and excluded only when the owner confirm
   assert.ok(found.suspectedDuplicates.length <= 4, 'few pairs are listed by chance')
   assert.ok(found.points[3].scoreWithoutSuspected < found.points[3].score)
 
-  const unconfirmed = await run(` --exclude ${file}`)
-  assert.deepEqual(unconfirmed.excluded, [], 'an unchanged file confirms nothing')
+  assert.deepEqual((await run(` --exclude ${file}`)).excluded, [], 'no pair is confirmed')
   const [head = '', first = ''] = (await readFile(file, 'utf8')).split('\n')
   assert.match(first, /person-5b;'=1/u, 'a formula stays text, also after a semicolon')
   await writeFile(file, `${head}\n${first}yes\n`)
+  await assert.rejects(run(` --suspects ${file}`), /pairs\.csv exists already/u)
   const excluded = await run(` --exclude ${file}`)
   assert.equal(excluded.excluded.length, 1)
   assert.equal(excluded.pairs, found.pairs - 1)
