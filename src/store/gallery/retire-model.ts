@@ -19,8 +19,8 @@ export type RetirementHooks = {
   readonly onFirstBatch?: (tx: Tx) => Promise<void>
 }
 
-/** Templates deleted in one transaction, for which calls wait; see `changedSubjectsMax`. */
-const templateBatchRows = 100
+/** Templates deleted in one transaction: subjects with 20 others each reach `changedTemplatesMax`. */
+const templateBatchRows = 25
 
 /**
  * Deletes the templates of a model, and faces without another template, from all subjects with a

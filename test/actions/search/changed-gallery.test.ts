@@ -204,39 +204,44 @@ test('A call whose subjects end during each of its searches is refused and can b
   )
 })
 
-test('A call beside the renaming of more than 100 subjects searches again, without a second analysis', async () => {
+test('A call beside the renaming of subjects with more than 500 templates searches again', async () => {
   const client = await createVisitorProject(gallery)
-  const addMembers = (from: number, to: number) =>
+  const addMembers = (subjectCount: number, faceCount: number) =>
     Promise.all(
-      Array.from({ length: to - from }, (_, index) =>
-        client.value('svc.enroll', {
-          ...takeOf(`Member ${from + index}`, 0),
-          groups: ['staff'],
-          duplicateCheck: 'off',
-        }),
-      ),
+      Array.from({ length: subjectCount }, async () => {
+        const pictures = Array.from({ length: faceCount }, (_, take) => takeOf(randomUUID(), take))
+        const images = pictures.flatMap((picture) => Object.values(picture).flat())
+        const options = { allImages: true, force: true, duplicateCheck: 'off' }
+        const member = { images, groups: ['staff'], ...options }
+        const { embeddingCount } = await client.value('svc.enroll', member)
+        assert.equal(embeddingCount, faceCount)
+      }),
     )
   let settleCount = 0
-  const renameOnce = async (newName: string) => {
+  const renameTwice = async () => {
     settleCount += 1
     if (settleCount > 1) return
-    const { status } = await client.rest('POST', '/v1/groups/staff/rename', { name: newName })
-    assert.equal(status, 200)
-    await client.rest('POST', `/v1/groups/${newName}/rename`, { name: 'staff' })
+    for (const [from, to] of [
+      ['staff', 'all'],
+      ['all', 'staff'],
+    ]) {
+      const { status } = await client.rest('POST', `/v1/groups/${from}/rename`, { name: to })
+      assert.equal(status, 200)
+    }
   }
-  const visitDuring = async (newName: string) => {
+  const visitDuring = async () => {
     settleCount = 0
-    beforeSettle = () => renameOnce(newName)
+    beforeSettle = renameTwice
     const analysisCount = gallery.vision.requests.length
     assert.ok(await visit(client, 'Zed'))
-    assert.equal(gallery.vision.requests.length, analysisCount + 1)
+    assert.equal(gallery.vision.requests.length, analysisCount + 1, 'the image is analyzed once')
     beforeSettle = async () => undefined
     return settleCount
   }
-  await addMembers(0, 100)
-  assert.equal(await visitDuring('all'), 1)
-  await addMembers(100, 101)
-  assert.equal(await visitDuring('everyone'), 2)
+  await addMembers(50, 10)
+  assert.equal(await visitDuring(), 1)
+  await addMembers(1, 1)
+  assert.equal(await visitDuring(), 2)
   const [visitor] = await listVisitors(client)
   assert.equal(visitor?.visitCount, 2)
 })

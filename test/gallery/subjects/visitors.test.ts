@@ -206,7 +206,9 @@ test('A call reads the template of each visitor that it creates once for all fur
       return rows
     },
   })
+  let beforeSettle = async (): Promise<unknown> => undefined
   await using counted = await startGallery({
+    beforeStep: async (step) => void (step === 'settle' && (await beforeSettle())),
     wrapStore: (store) => ({ ...store, write: (job) => store.write((tx) => job(countReads(tx))) }),
   })
   const client = await createVisitorProject(counted)
@@ -219,6 +221,14 @@ test('A call reads the template of each visitor that it creates once for all fur
   // With search in the database, the vector of each new template is computed from it.
   const vectorReads = isDatabaseSearch() ? 8 : 0
   assert.equal(readCount - vectorReads, 6, 'the visitors of the last picture are not read')
+  const { subjectId: zoeId } = await client.value('svc.enroll', imageParams('Zoe'))
+  beforeSettle = async () => {
+    beforeSettle = async () => undefined
+    await client.value('svc.updateSubject', { subjectId: zoeId, addGroups: ['staff'] })
+    readCount = 0
+  }
+  await client.call('svc.identify', { images, maxFaces: 2 })
+  assert.equal(readCount, 1, 'a subject that changed since the search is read once')
 })
 
 test('A full gallery of visitors, or a limit of one face, adds nothing and does not fail the call', async () => {

@@ -22,7 +22,7 @@ export type VisitorSearch = {
   /** The number of the last change of the visitors that the search included. */
   sequence: number
   /** The same of the subjects. */
-  readonly subjectSequence: number
+  subjectSequence: number
   /** The visitors of each face without a match that is good enough to enroll. */
   readonly hitsOf: Map<ProbeFace, readonly SearchHit[]>
 }
@@ -123,10 +123,12 @@ export async function recordVisits(
   if (!search || unknown.length === 0) return []
   const { caller, services } = call
   const { subjects, matching, visitors } = services
-  const probes = unknown.map((face) => face.probes)
+  // The faces of all later pictures too: each changed subject is decrypted once.
+  const probes = Array.from(search.hitsOf.keys(), (face) => face.probes)
   const since = { galleryId: caller.galleryId, sequence: search.subjectSequence, faces: probes }
   const changed = await matching.matchChangedSince(tx, since)
   if (changed.some((ofFace) => hasMatch(ofFace, threshold))) throw new GalleryChangedError()
+  search.subjectSequence = await matching.sequence(tx, caller.galleryId)
   const galleryId = visitors.galleryIdOf(caller.galleryId)
   await subjects.lock(tx, galleryId, 'exclusive')
   await updateHits(matching, tx, { galleryId, search })
