@@ -6,7 +6,7 @@ import {
   type UseMutationResult,
   type UseQueryResult,
 } from '@tanstack/react-query'
-import { createContext, useContext } from 'react'
+import { createContext, useCallback, useContext, useRef } from 'react'
 import { buildPath, type Api, type RequestParts } from './api.ts'
 import type { WriteMethod } from '../../src/console/server/console-route.ts'
 import type { ConsoleResponses, WritePath, WriteResponses } from './responses.ts'
@@ -63,7 +63,10 @@ type ApiMutationOptions<Method extends WriteMethod, Path extends WritePath<Metho
 /** A write request, or a function that reads what the request depends on and returns it. */
 type WriteRequest = RequestParts | (() => Promise<RequestParts>)
 
-/** Sends a write request, then fetches all visible data again: a write can affect any of it. */
+/**
+ * Sends a write request, then fetches all visible data again: a write can affect any of it. While it runs,
+ * `mutate` sends no further request, as of a double click.
+ */
 export function useApiMutation<Method extends WriteMethod, Path extends WritePath<Method>>({
   method,
   path,
@@ -77,9 +80,11 @@ export function useApiMutation<Method extends WriteMethod, Path extends WritePat
 > {
   const api = useApi()
   const client = useQueryClient()
-  return useMutation({
+  const isRunning = useRef(false)
+  const mutation = useMutation({
     mutationFn: async (request: WriteRequest) =>
       api.send(method, path, typeof request === 'function' ? await request() : request),
+    onSettled: () => void (isRunning.current = false),
     ...(onError && { onError }),
     onSuccess: (data) => {
       onSuccess?.(data)
@@ -88,4 +93,18 @@ export function useApiMutation<Method extends WriteMethod, Path extends WritePat
       void client.invalidateQueries({ predicate: ({ queryKey }) => !isRemoved(queryKey[0]) })
     },
   })
+  const { mutate: send, reset: forget } = mutation
+  const mutate: typeof send = useCallback(
+    (...request) => {
+      if (isRunning.current) return
+      isRunning.current = true
+      send(...request)
+    },
+    [send],
+  )
+  const reset = useCallback(() => {
+    isRunning.current = false
+    forget()
+  }, [forget])
+  return { ...mutation, mutate, reset }
 }

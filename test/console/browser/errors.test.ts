@@ -81,7 +81,10 @@ describe('Confirmations and errors of the console', { skip: skipWithoutBrowser }
     assert.ok(await remove.isDisabled(), 'a part of the name is not enough')
     await inspect('confirm-delete-subject')
     await dialog.getByLabel(/to confirm$/u).fill('Ada Lovelace')
-    await Promise.all([page.getByText('Subject deleted').waitFor(), remove.click()])
+    const sent: string[] = []
+    page.on('request', (request) => void (request.method() === 'POST' && sent.push(request.url())))
+    await Promise.all([page.getByText('Subject deleted').waitFor(), remove.dblclick()])
+    assert.equal(sent.length, 1, 'a double click sends one call')
     assert.equal((await owner.get(`${projectPath}/subjects?q=Ada`)).body.items.length, 0)
   })
 
