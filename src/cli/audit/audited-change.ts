@@ -80,16 +80,13 @@ export async function auditedFileChange<T>(
 
 /**
  * Returns a function that adds an entry of the oldest account that is not frozen in a transaction of a
- * longer change, such as the first of several batches.
- *
- * @throws Error if all accounts are frozen.
+ * longer change, such as the first of several batches. It throws if all accounts are frozen.
  */
 export async function createEntryHook(store: Store, entry: Omit<CommandLineEntry, 'accountId'>) {
   const accountId = await findActiveAccountId(store)
-  if (accountId === undefined) await requireNoFrozenAccount(store)
   return async (tx: Tx) => {
-    if (accountId !== undefined)
-      await addCommandLineEntry(tx, { ...entry, accountId }, commandClock(store)())
+    if (accountId === undefined) return requireNoFrozenAccount(store)
+    return addCommandLineEntry(tx, { ...entry, accountId }, commandClock(store)())
   }
 }
 
