@@ -161,7 +161,7 @@ const pathRoots: ReadonlySet<string> = new Set(
 /** Replaces every name of a JSON path that is not one of the API. */
 function keepNames(path: string, names: ReadonlySet<string>): string {
   return path.replaceAll(/[^.[\]]+/gu, (step) =>
-    /^\d+$/u.test(step) || pathRoots.has(step) || names.has(step) ? step : hidden,
+    /^\d{1,4}$/u.test(step) || pathRoots.has(step) || names.has(step) ? step : hidden,
   )
 }
 
