@@ -12,7 +12,7 @@ import { endOldest } from '../duplicates/subject-merges.ts'
 export const undecidedPerSubjectMax = 1_000
 
 /** The most subjects of a call whose oldest matches are ended, those with the most matches first. */
-const trimmedSubjectsMax = 20
+const trimmedSubjectsMax = 5
 
 /** Inserts the matches of a call, and ends the oldest ones of subjects beyond the limit. */
 export async function insertMatches(tx: Tx, matches: readonly MatchVerdictRow[]): Promise<void> {
