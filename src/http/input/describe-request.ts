@@ -55,7 +55,8 @@ const personalNumberMin = 100
 
 /** The texts, the numbers and the names of fields in a value that are not words of the schema. */
 function textsOf(value: unknown, words: ReadonlySet<string>): string[] {
-  if (typeof value === 'string') return words.has(value) ? [] : [value]
+  // A message contains a number of a query in its usual spelling.
+  if (typeof value === 'string') return words.has(value) ? [] : [value, `${Number(value) || value}`]
   if (typeof value === 'number') return Math.abs(value) < personalNumberMin ? [] : [String(value)]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) => [

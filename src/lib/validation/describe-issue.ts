@@ -72,10 +72,11 @@ function isMissing({ path }: z.core.$ZodIssue, input: unknown): boolean {
   return typeof parent !== 'string' && path.reduce(valueAt, input) === undefined
 }
 
-/** The numbers of a query are texts. Another spelling of a number stays a text, as it was sent. */
+/** The numbers of a query are texts. */
 function toNumber(value: unknown): unknown {
-  const number = Number(value)
-  return Number.isFinite(number) && String(number) === value ? number : value
+  const isNumber =
+    typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+  return isNumber ? Number(value) : value
 }
 
 function describeUnknownField(key: string, parentPath: string, parent: RuleSchema): InputProblem {
