@@ -79,8 +79,8 @@ export const countScoreSql = `insert into "scoreHours" as h ("projectId", kind, 
   do update set count = h.count + 1, matched = h.matched + excluded.matched`
 
 const deleteOldCallsSql = `with listed as materialized (
-  select "callId", "atMs" from calls where "atMs" < :beforeMs and (select "isFrozen" from projects p
-    where p."projectId" = calls."projectId") = 0 order by "atMs" limit :limit
+  select "callId", "atMs" from calls where "atMs" < :beforeMs and coalesce((select "isFrozen" from projects p
+    where p."projectId" = calls."projectId"), 0) = 0 order by "atMs" limit :limit
   for update skip locked)
   delete from calls where ("callId", "atMs") in (select "callId", "atMs" from listed)`
 

@@ -139,7 +139,7 @@ export function unfrozenProjects({ build }: ReadTx) {
 /** The condition that the project of a row is not frozen: a batch of rows that stay would end a sweep. */
 export function isUnfrozen(table: keyof Schema): RawBuilder<boolean> {
   const projectId = sql.ref(`${table}.projectId`)
-  return sql`(select "isFrozen" from projects p where p."projectId" = ${projectId}) = 0`
+  return sql`coalesce((select "isFrozen" from projects p where p."projectId" = ${projectId}), 0) = 0`
 }
 
 /** Returns the project's switches, or the defaults if there is no such project. */
