@@ -122,7 +122,7 @@ const changesPerPage = 500
  * The most templates of changed subjects that are decrypted in a transaction, about 20 ms: on SQLite, no
  * other call runs meanwhile. Beside more changes, such as the renaming of a group, a call searches again.
  */
-export const changedTemplatesMax = 500
+const changedTemplatesMax = 500
 
 export type ChangedSinceQuery = {
   readonly galleryId: string
