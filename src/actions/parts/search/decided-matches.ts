@@ -39,8 +39,9 @@ export async function storeMatches(
   if (matched.length === 0) return
   const subjectIds = [...new Set(matched.map(({ hit }) => hit.subjectId))]
   const rows = await services.subjects.findByIds(tx, galleryId, subjectIds)
+  const rowsById = new Map(rows.map((row) => [row.subjectId, row]))
   const faces = matched.flatMap(({ hit, ...face }) => {
-    const subject = rows.find(({ subjectId }) => subjectId === hit.subjectId)
+    const subject = rowsById.get(hit.subjectId)
     return subject ? [{ ...face, subject }] : []
   })
   await services.subjects.feedback.store(tx, { projectId, galleryId, requestId }, faces)
