@@ -3,7 +3,7 @@ import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import type { CropRow, FaceRow, SubjectRow, TemplateRow } from '../gallery-schema.ts'
 import { deleteInBatches, isInBatch } from '../delete-in-batches.ts'
 import { countListed } from '../lists.ts'
-import { isUnfrozen } from '../tenancy/projects.ts'
+import { unfrozenProjects } from '../tenancy/projects.ts'
 import { lockProjectGallery } from './galleries.ts'
 import { findFaceTemplates } from './templates.ts'
 
@@ -78,7 +78,7 @@ export async function findFacesToReEmbed(
 /** Returns a crop and the templates of its face, which re-embedding needs; undefined if it is frozen. */
 export async function findReEmbedSource(tx: ReadTx, faceId: string) {
   const query = tx.build.selectFrom('crops').selectAll().where('faceId', '=', faceId)
-  const [crop] = await tx.run(query.where(isUnfrozen('crops')))
+  const [crop] = await tx.run(query.where('projectId', 'in', unfrozenProjects(tx)))
   const templates = await findFaceTemplates(tx, [faceId])
   return crop && { crop, templates }
 }

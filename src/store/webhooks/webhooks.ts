@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
 import { deleteBatch, deleteInBatches } from '../delete-in-batches.ts'
 import { type WebhookRow, type WebhookSecretRow, deletedEvents } from '../webhooks-schema.ts'
-import { isUnfrozen } from '../tenancy/projects.ts'
+import { unfrozenProjects } from '../tenancy/projects.ts'
 import { type WebhookEventType, faceEventTypes, parseEventTypes } from './event-types.ts'
 import { type MatchFilter, parseMatchFilter } from './events.ts'
 
@@ -73,10 +73,9 @@ export async function deleteWebhook(
 
 /** Completes begun deletions of webhooks: deletes their deliveries in batches, then them and their secrets. */
 export async function removeDeletedWebhooks(store: Pick<Store, 'read' | 'write'>): Promise<void> {
-  const found = await store.read(({ build, run }) => {
-    const deleted = build.selectFrom('webhooks').select('webhookId')
-    return run(deleted.where('events', '=', deletedEvents).where(isUnfrozen('webhooks')))
-  })
+  const found = await store.read((reading) =>
+    reading.run(unfrozenWebhooks(reading).where('events', '=', deletedEvents)),
+  )
   for (const { webhookId } of found) {
     const isOfWebhook = sql<boolean>`"webhookId" = ${webhookId}`
     await deleteInBatches(store, (tx) => deleteBatch(tx, 'webhookDeliveries', isOfWebhook))
@@ -215,7 +214,12 @@ export async function updateWebhookSecret(
 }
 
 export async function deleteExpiredSecrets(tx: Tx, nowMs: number): Promise<void> {
-  const webhooks = tx.build.selectFrom('webhooks').select('webhookId').where(isUnfrozen('webhooks'))
   const expired = tx.build.deleteFrom('webhookSecrets').where('expiresAtMs', '<=', nowMs)
-  await tx.run(expired.where('webhookId', 'in', webhooks))
+  await tx.run(expired.where('webhookId', 'in', unfrozenWebhooks(tx)))
+}
+
+/** Selects the webhooks whose rows may be changed. */
+function unfrozenWebhooks(reading: ReadTx) {
+  const webhooks = reading.build.selectFrom('webhooks').select('webhookId')
+  return webhooks.where('projectId', 'in', unfrozenProjects(reading))
 }
