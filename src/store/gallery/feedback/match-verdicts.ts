@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { formatUtc } from '../../../lib/clock.ts'
 import { type ReadTx, type Tx, sql } from '../../database.ts'
 import { ManyRowsError, batchRows, deleteBatch } from '../../delete-in-batches.ts'
@@ -11,10 +12,13 @@ import { endOldest } from '../duplicates/subject-merges.ts'
  */
 export const undecidedPerSubjectMax = 1_000
 
-/** The most subjects of a call whose oldest matches are ended, those with the most matches first. */
-const trimmedSubjectsMax = 5
+/** The most subjects of a call whose oldest matches are ended: this reads all matches of a subject. */
+const trimmedSubjectsMax = 10
 
-/** Inserts the matches of a call, and ends the oldest ones of subjects beyond the limit. */
+/**
+ * Inserts the matches of a call, and ends the oldest ones of subjects beyond the limit. With many
+ * subjects, these are drawn, so that their number of matches stays close to the limit.
+ */
 export async function insertMatches(tx: Tx, matches: readonly MatchVerdictRow[]): Promise<void> {
   const { build, run } = tx
   const subjects = matches.map(({ galleryId, subjectId }) => ({
@@ -28,19 +32,11 @@ export async function insertMatches(tx: Tx, matches: readonly MatchVerdictRow[])
     return { ...match, matchedId: subjectId, requestId: match.requestId.toLowerCase() }
   })
   await run(build.insertInto('matchVerdicts').values(rows))
-  const matchedIds = [...new Set(subjects.map(({ matchedId }) => matchedId))]
-  const full = build
-    .selectFrom('matchVerdicts')
-    .select('matchedId')
-    .where('matchedId', 'in', matchedIds)
-    // A literal, as in `endOldest`.
-    .where(sql<boolean>`"expiresAtMs" > 0`)
-    .groupBy('matchedId')
-    .having(sql<boolean>`count(*) > ${undecidedPerSubjectMax}`)
-    .orderBy(sql`count(*)`, 'desc')
-    .limit(trimmedSubjectsMax)
-  for (const { matchedId } of await run(full))
-    await endOldest(tx, 'matchVerdicts', { ownerId: matchedId, kept: undecidedPerSubjectMax })
+  const ids = [...new Set(matches.map(({ subjectId }) => subjectId))]
+  const start = randomInt(ids.length)
+  const drawn = [...ids.slice(start), ...ids.slice(0, start)].slice(0, trimmedSubjectsMax)
+  for (const ownerId of drawn)
+    await endOldest(tx, 'matchVerdicts', { ownerId, kept: undecidedPerSubjectMax })
 }
 
 /**
