@@ -9,7 +9,7 @@ import { appendDeletion } from '../../store/gallery/deletions.ts'
 import { lockGallery } from '../../store/gallery/galleries.ts'
 import { findSubjectsByIds } from '../../store/gallery/subjects.ts'
 import { visitorsGalleryId } from '../../store/gallery/visitors.ts'
-import { listAccounts } from '../../store/tenancy/projects.ts'
+import { listAccounts, listFrozenAccounts } from '../../store/tenancy/projects.ts'
 import { readDeletionsFile } from './deletions-file.ts'
 import { eraseSubject, formerIdsOf } from './subject-deletion.ts'
 
@@ -50,7 +50,8 @@ const insertBatchSize = 50
  * repeated, also by several processes at the same time.
  *
  * @param onFirstBatch runs in the first transaction that inserts records.
- * @throws Error as `readDeletionsFile`, and if the file has no complete line but is not empty.
+ * @throws Error as `readDeletionsFile`, and if the file has no complete line but is not empty; also,
+ *   after the records of the other accounts, if records of a frozen account are missing.
  */
 export async function replayDeletions(
   store: Store,
@@ -59,8 +60,10 @@ export async function replayDeletions(
 ): Promise<ReplayDeletionsResult> {
   let [skipped, inserted, deletedAgain] = [0, 0, 0]
   const accountIds = new Set((await listAccounts(store.db)).map(({ accountId }) => accountId))
+  const frozenIds = new Set(await listFrozenAccounts(store.db))
   const mergedIds: string[] = []
   const pending: ChainedDeletion[] = []
+  const incompleteIds = new Set<string>()
   const { records, incompleteBytes } = await readDeletionsFile(file, async (row) => {
     if (accountIds.has(row.accountId)) pending.push(row)
     else skipped++
@@ -70,6 +73,11 @@ export async function replayDeletions(
     throw new Error(`${file} has no complete line: it was not copied or exported completely`)
   await replayPending()
   if (deletedAgain > 0) await store.checkpoint()
+  if (incompleteIds.size > 0)
+    throw new Error(
+      `deletion records of accounts that are frozen by a move are missing: ${[...incompleteIds].join(', ')}. ` +
+        'Cancel the move (facegate account move --cancel) or remove the account (facegate account remove), and replay the records again',
+    )
   // A later record can have deleted the subject that contained the faces.
   const undone = await findUndone(store, mergedIds)
   const undoneMerges = [...new Set(undone.map(({ mergeId }) => mergeId))]
@@ -77,7 +85,11 @@ export async function replayDeletions(
 
   async function replayPending(): Promise<void> {
     const rows = pending.splice(0)
-    const missing = await store.read((reading) => missingDeletions(reading, rows))
+    const found = await store.read((reading) => missingDeletions(reading, rows))
+    const { true: frozen = [], false: missing = [] } = Object.groupBy(found, ({ accountId }) =>
+      frozenIds.has(accountId) ? 'true' : 'false',
+    )
+    for (const { accountId } of frozen) incompleteIds.add(accountId)
     for (let from = 0; from < missing.length; from += insertBatchSize) {
       const batch = missing.slice(from, from + insertBatchSize)
       const result = await store.write(async (tx) => {

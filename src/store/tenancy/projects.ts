@@ -33,6 +33,12 @@ export function listAccounts(db: Database): Promise<readonly AccountRow[]> {
   return db.selectFrom('accounts').selectAll().orderBy('createdAtUtc').execute()
 }
 
+/** Lists the ids of the accounts that a move froze. */
+export async function listFrozenAccounts(db: Database): Promise<readonly string[]> {
+  const frozen = db.selectFrom('projects').select('accountId').distinct().where('isFrozen', '=', 1)
+  return (await frozen.execute()).map(({ accountId }) => accountId)
+}
+
 /** Creates an account and its empty wallet. */
 export async function createAccount(db: Database, name: string, now: Date): Promise<string> {
   const accountId = newId()
