@@ -225,7 +225,9 @@ export function defineAction<
       await withCorrelationIds(call.params, async () => (readCall(complete), []))
     },
     run: (call: ActionCall<unknown>) =>
-      withCorrelationIds(call.params, () => runWithSessionImage(call, sessionImage, runCall)),
+      withCorrelationIds(call.params, () =>
+        runWithSessionImage(call, sessionImage, readCall, runCall),
+      ),
     validate,
     scrub: (outcome: ItemOutcome) => {
       if (!('value' in outcome) || !definition.scrub) return outcome

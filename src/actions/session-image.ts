@@ -37,17 +37,19 @@ export function sessionImageCount(params: unknown): number {
 /**
  * Runs an action with the reference frame of a passed liveness session in place of an image. The frame
  * shows a live person, so that no other check of liveness runs, and is spent in the transaction that
- * settles the call.
+ * settles the call. `check` runs before the session is read.
  *
  * @throws ActionError LIVENESS_FAILED if there is no unused frame; INVALID_REQUEST.
  */
 export async function runWithSessionImage<Call extends SessionCall, Outcome extends object>(
   call: Call,
   sessionImage: SessionImage | undefined,
+  check: (call: Call) => void,
   run: (call: Call) => Promise<SessionResult<Outcome>>,
 ): Promise<SessionResult<Outcome>> {
   const sessionId = sessionImage && sessionIdOf(call)
   if (sessionImage === undefined || sessionId === undefined) return run(call)
+  check(withSessionImage(call, sessionImage))
   const { livenessSessions } = call.services
   const { projectId } = call.caller
   const frame = await livenessSessions.readFrame(projectId, sessionId)

@@ -53,6 +53,8 @@ test('A failed call does not spend the frame, and images beside it are refused',
   const livenessSessionId = await proveLiveness(client)
   const unknown = { livenessSessionId, subjectId: randomUUID() }
   assert.equal(await client.code('svc.enroll', unknown), 'SUBJECT_NOT_FOUND')
+  const invalid = { livenessSessionId: randomUUID(), displayName: 5 }
+  assert.equal(await client.code('svc.enroll', invalid), 'INVALID_REQUEST', 'checked first')
   const beside = { ...imageParams('Bea'), livenessSessionId }
   const { body } = await client.call('svc.enroll', beside)
   assert.equal(body.errors[0].code, 'INVALID_REQUEST')
