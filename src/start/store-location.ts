@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import type { StoreLocation } from '../store/database.ts'
@@ -14,15 +13,9 @@ export function storeLocationOf(
   }
 }
 
-/**
- * Keep the file on another disk than the database: neither backup alone can then be decrypted.
- *
- * @throws Error if it is a folder.
- */
+/** Keep the file on another disk than the database: neither backup alone can then be decrypted. */
 export function masterKeyPath(config: Pick<Config, 'MASTER_KEY_FILE' | 'DATA_DIR'>): string {
-  const file = config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
-  if (!existsSync(file + path.sep)) return file
-  throw new Error(`the master key ${file} is a folder; set MASTER_KEY_FILE to a file`)
+  return config.MASTER_KEY_FILE || path.join(config.DATA_DIR, 'master.key')
 }
 
 /** MODELS_DIR can be part of a container image: then a start writes and converts nothing. */

@@ -10,6 +10,7 @@ import {
   readFile,
   rename,
   rm,
+  rmdir,
   symlink,
   writeFile,
 } from 'node:fs/promises'
@@ -244,6 +245,10 @@ test('a server that cannot read its master key is not ready', async () => {
   await copyFile(file, copy)
   await runWithKeyFile(dataDir, copy, 'rotate-master')
   assert.deepEqual(await readiness(), notReady)
+  await rm(file)
+  await mkdir(file)
+  assert.deepEqual(await readiness(), notReady)
+  await rmdir(file)
   await rename(copy, file)
   assert.deepEqual(await readiness(), { ready: true })
 })

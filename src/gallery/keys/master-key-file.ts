@@ -88,6 +88,8 @@ export function readMasterKeys(file: string): MasterKeys {
       `there is no master key in ${file}: restore the file from its copy, or set MASTER_KEY_FILE; on ` +
         'PostgreSQL, copy the file of another server: all servers of a database have the same one',
     )
+  if (fs.statSync(file).isDirectory())
+    throw new Error(`the master key ${file} is a folder; set MASTER_KEY_FILE to a file`)
   const descriptor = fs.openSync(file, 'r')
   try {
     if (process.platform !== 'win32' && isExposed(fs.fstatSync(descriptor)))
