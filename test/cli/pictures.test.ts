@@ -99,6 +99,7 @@ test('invalid calls end with one line that contains the remedy', async () => {
       2,
       /must end in \.jpg, \.jpeg or \.png/u,
     ],
+    [['detect', file('mia.jpg'), '--draw', file('mia.jpg')], 2, /would replace the picture/u],
     [['detect', file('mia.jpg'), '--url', 'http://127.0.0.1:1'], 1, /cannot be reached/u],
     [['detect', file('mia.jpg'), '--key', 'fsk_live_wrong'], 1, /401/u],
     [['identify', file('mia.jpg'), '--group', 'absent'], 1, /GROUP_NOT_FOUND/u],

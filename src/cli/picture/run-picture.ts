@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { z } from 'zod'
 import { detect } from '../../actions/detect.ts'
 import { identify } from '../../actions/identify.ts'
@@ -108,14 +109,16 @@ const responseMsMax = 120_000
 /**
  * Sends pictures to an action of a running service and returns the value of its first result.
  *
- * @throws UsageError without a key; Error with the code, the reason and the remedy of a failed call.
+ * @throws UsageError without a key, or if `draw` is one of the pictures; Error with the code, the reason and the remedy of a failed call.
  */
 async function executeAction<Value extends z.ZodType>(
   action: { readonly name: string; readonly value: Value },
   { files, ...params }: { readonly files: readonly string[]; readonly [name: string]: unknown },
-  options: ServiceOptions,
+  { draw, ...options }: ServiceOptions & Pick<PictureOptions, 'draw'>,
 ): Promise<z.output<Value>> {
   const { url, key } = requireService(options)
+  if (files.some((file) => draw !== undefined && path.resolve(file) === path.resolve(draw)))
+    throw new UsageError(`--draw ${draw} would replace the picture: give another file`)
   const images = await Promise.all(files.map(readPicture))
   const request = {
     method: 'POST',
