@@ -120,7 +120,7 @@ function requireImages(places: readonly TextPlace[], content: Buffer): void {
     byteCount += end - start - 1
     if (byteCount > otherTextsBytesMax)
       throw invalidRequest(
-        `${path.slice('body.'.length)}: must be shorter; texts over 1024 bytes must be at most ${otherTextsBytesMax} bytes together`,
+        `${path.replace(/^body\.?/u, '')}: must be shorter; texts over 1024 bytes must be at most ${otherTextsBytesMax} bytes together`,
         { hint: 'Send an image as base64 in params.images[].bytes, which does not count.' },
       )
   }

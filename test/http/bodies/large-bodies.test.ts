@@ -138,6 +138,8 @@ test('Texts that are no images have at most 256 KiB together, and are rejected b
     assert.match(message, /must be shorter; .* at most 262144 bytes together$/u)
     assert.match(hint, /params\.images\[\]\.bytes/u)
   }
+  const [unknown] = await errorsOf({ 'a b': tooLong }, '\\x')
+  assert.match(unknown.message, /^\["a b"\]: must be shorter/u)
 })
 
 /** A large call whose long text is not JSON at its end. */
