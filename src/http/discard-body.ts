@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { chunksMaxOf, releaseChunk } from './input/read-body.ts'
+import { releaseChunk, smallChunksMax } from './input/read-body.ts'
 
 export type DiscardLimits = {
   readonly bytesMax: number
@@ -15,11 +15,8 @@ type Payload = string | Buffer | Readable
 const msMaxDefault = 10_000
 const lingerMsDefault = 1000
 
-/**
- * The bytes as which a smaller encoded chunk counts: a chunk of one byte also costs 4 µs of processor
- * time. The server divides larger chunks into parts of 4 KiB.
- */
-const encodedChunkBytesMin = 3 * 1024
+/** Of a discarded body, which may be anonymous, small chunks take less processor time than of others. */
+const discardedChunkBytesMin = 1024
 
 /**
  * Lets the client of a rejected request read its response although its body was not used: the rest
@@ -58,8 +55,8 @@ async function* sendThenWait(payload: Buffer, wait: Promise<void>): AsyncGenerat
 }
 
 /**
- * Resolves when the body has ended, the client has disconnected, or a limit is reached. Many small
- * chunks reach the limit earlier.
+ * Resolves when the body has ended, the client has disconnected, or a limit is reached, also that of
+ * small chunks.
  */
 function readAndDiscard(
   request: IncomingMessage,
@@ -70,11 +67,10 @@ function readAndDiscard(
   if (request.destroyed) resolve()
   let byteCount = 0
   let chunkCount = 0
-  const isChunked = request.headers['transfer-encoding'] !== undefined
-  const chunksMax = isChunked ? bytesMax / encodedChunkBytesMin : chunksMaxOf(bytesMax)
   request.on('data', (chunk: Buffer) => {
     byteCount += chunk.length
     chunkCount += 1
+    const chunksMax = smallChunksMax + byteCount / discardedChunkBytesMin
     releaseChunk(chunk)
     if (byteCount <= bytesMax && chunkCount <= chunksMax) return
     request.removeAllListeners('data').pause()

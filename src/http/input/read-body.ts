@@ -71,12 +71,12 @@ async function collectChunks(body: IncomingBody, { bytesMax, capacityMax }: Coll
   let byteCount = 0
   let chunkCount = 0
   await readChunks(body, (chunk) => {
-    if (++chunkCount > chunksMaxOf(bytesMax))
+    const neededBytes = byteCount + chunk.length
+    if (++chunkCount > smallChunksMax + (2 * neededBytes) / chunkBytesMin)
       throw new HttpError(
         413,
         `The request body has too many small chunks; send chunks of at least ${chunkBytesMin} bytes.`,
       )
-    const neededBytes = byteCount + chunk.length
     if (neededBytes > bytesMax) throw tooLarge(bytesMax)
     body.reserve(chunk.length)
     if (chunk.length === capacityMax) {
@@ -153,15 +153,13 @@ function incomplete(cause?: Error): HttpError {
   return new HttpError(400, 'The body is incomplete.', { cause })
 }
 
-/** A chunk costs about as much processor time as a kibibyte: some microseconds. */
-const chunkBytesMin = 1024
+/**
+ * A chunk costs some microseconds of processor time. Packets of slow networks have 500 bytes or more. A
+ * chunk can arrive in two parts, because the server reads 4 KiB at a time.
+ */
+const chunkBytesMin = 256
 /** Chunks of any size that each body may have, so that a small one can arrive in small pieces. */
-const smallChunksMax = 512
-
-/** Returns the maximum number of chunks of a body with this limit. */
-export function chunksMaxOf(bytesMax: number): number {
-  return smallChunksMax + bytesMax / chunkBytesMin
-}
+export const smallChunksMax = 128
 
 function tooLarge(bytesMax: number): HttpError {
   return new HttpError(

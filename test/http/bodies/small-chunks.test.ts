@@ -8,9 +8,10 @@ import {
   tinyChunk,
 } from '../../support/network/parsed-chunks.ts'
 
-const kibibyte = 1024
-const mebibyte = 1024 * kibibyte
+const mebibyte = 1024 * 1024
 const bodyMax = 4 * mebibyte
+/** 128 chunks of any size, and one for the 128 bytes that they contain. */
+const freeChunks = 129
 
 let gallery: TestGallery
 before(async () => {
@@ -18,9 +19,13 @@ before(async () => {
 })
 after(() => gallery[Symbol.asyncDispose]())
 
-/** Sends a body in chunks of one byte, as far as the server reads it. @returns the response. */
-async function sendTinyChunks(call: Pick<TestGallery, 'url' | 'key'>, count: number) {
-  const sent = Buffer.from(`${tinyChunk.repeat(count)}0\r\n\r\n`)
+/** Sends a body in chunks, by default of one byte, as far as the server reads it. @returns the response. */
+async function sendChunks(
+  call: Pick<TestGallery, 'url' | 'key'>,
+  count: number,
+  chunk: string = tinyChunk,
+) {
+  const sent = Buffer.from(`${chunk.repeat(count)}0\r\n\r\n`)
   const socket = await openBody({ ...call, announcedBytes: 'chunked', sent })
   let response = ''
   socket.on('data', (data) => {
@@ -33,19 +38,22 @@ async function sendTinyChunks(call: Pick<TestGallery, 'url' | 'key'>, count: num
 
 test('Of a body in tiny chunks without a valid key, few chunks are parsed', async () => {
   using counted = countParsedChunks()
-  const response = await sendTinyChunks({ url: gallery.url, key: 'fsk_live_wrong' }, mebibyte)
+  const response = await sendChunks({ url: gallery.url, key: 'fsk_live_wrong' }, mebibyte)
   assert.match(response, /^HTTP\/1\.1 401 /u)
-  // A chunk counts as at least three kibibytes.
-  const chunksMax = mebibyte / (3 * kibibyte) + chunksParsedMax
-  assert.ok(counted.count() <= chunksMax, `${counted.count()} chunks were parsed`)
+  assert.ok(
+    counted.count() <= freeChunks + 1 + chunksParsedMax,
+    `${counted.count()} chunks were parsed`,
+  )
 })
 
 test('A body in too many tiny chunks is rejected with 413, and one chunk fewer is accepted', async () => {
-  const chunksMax = 512 + bodyMax / kibibyte
-  assert.match(await sendTinyChunks(gallery, chunksMax), /^HTTP\/1\.1 400 /u)
+  assert.match(await sendChunks(gallery, freeChunks), /^HTTP\/1\.1 400 /u)
+  assert.match(await sendChunks(gallery, freeChunks + 1), /^HTTP\/1\.1 413 /u)
+  const chunk = `100\r\n${' '.repeat(256)}\r\n`
+  assert.match(await sendChunks(gallery, bodyMax / 256, chunk), /^HTTP\/1\.1 400 /u)
   using counted = countParsedChunks()
-  assert.match(await sendTinyChunks(gallery, 2 * mebibyte), /^HTTP\/1\.1 413 .*small chunks/su)
+  assert.match(await sendChunks(gallery, 2 * mebibyte), /^HTTP\/1\.1 413 .*small chunks/su)
   // The rest is discarded like an anonymous body.
-  const readMax = chunksMax + bodyMax / (3 * kibibyte) + 2 * chunksParsedMax
+  const readMax = 2 * (freeChunks + 1 + chunksParsedMax)
   assert.ok(counted.count() <= readMax, `${counted.count()} chunks were parsed`)
 })
