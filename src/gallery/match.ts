@@ -13,7 +13,13 @@ import {
 import { type StoredTemplate, findSubjectTemplates } from '../store/gallery/templates.ts'
 import type { Template } from '../vision/embed/template.ts'
 import type { Calibrations } from './calibration/calibrations.ts'
-import { correctedScore, roundSimilarity, scoreOf, similarityOf } from './calibration/similarity.ts'
+import {
+  correctedScore,
+  isIdentical,
+  roundSimilarity,
+  scoreOf,
+  similarityOfScore,
+} from './calibration/similarity.ts'
 import type { DecryptStoredTemplate } from './keys/template-encryption.ts'
 import { selectTemplate } from './select-template.ts'
 
@@ -48,8 +54,10 @@ export type SubjectMatch = FaceMatchScore & {
 export function matchTemplates(a: Template, b: Template, calibrations: Calibrations): MatchScore {
   const calibration = calibrations.of(a.modelId)
   if (!calibration) throw new Error(`there is no calibration for templates of ${a.modelId}`)
-  const similarity = roundSimilarity(similarityOf(a, b, calibration))
-  return { similarity, score: scoreOf(a, b), modelId: a.modelId }
+  const score = scoreOf(a, b)
+  const compared = { score, isIdentical: isIdentical(a, b) }
+  const similarity = roundSimilarity(similarityOfScore(compared, calibration))
+  return { similarity, score, modelId: a.modelId }
 }
 
 export type MatchOptions = {
@@ -119,10 +127,11 @@ export async function modelsOfSubject(
 const changesPerPage = 500
 
 /**
- * The most templates of changed subjects that are decrypted in a transaction, about 20 ms: on SQLite, no
- * other call runs meanwhile. Beside more changes, such as the renaming of a group, a call searches again.
+ * The most templates of changed subjects that are decrypted and compared in a transaction, about 20 ms
+ * with 20 faces: on SQLite, no other call runs meanwhile. Beside more changes, such as the renaming of a
+ * group, a call searches again.
  */
-const changedTemplatesMax = 500
+const changedTemplatesMax = 200
 
 export type ChangedSinceQuery = {
   readonly galleryId: string
@@ -233,6 +242,7 @@ export function mergeFaces(faces: readonly FaceTemplate[]): SubjectTemplate[] {
 /** Returns the face of the probe's model that is most similar to the probe. */
 export function nearestFace(faces: readonly FaceTemplate[], probe: Template) {
   const ofModel = faces.filter(({ modelId }) => modelId === probe.modelId)
+  if (ofModel.length < 2) return ofModel[0]
   const scores = ofModel.map((face) => correctedScore(probe, face))
   return ofModel[scores.indexOf(Math.max(...scores))]
 }

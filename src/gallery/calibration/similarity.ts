@@ -81,19 +81,12 @@ export function scoreAt(similarity: number, calibration: Calibration): number {
  * last anchor it is the rate of that anchor, which is an upper limit.
  */
 export function fmrAt(similarity: number): number {
-  return (
-    10 **
-    interpolate(
-      anchors.map((anchor) => [anchor.similarity, Math.log10(anchor.fmr)]),
-      similarity,
-    )
-  )
+  return 10 ** -interpolate(rateKnots, similarity)
 }
 
 /** Returns the similarity that impostor pairs reach with the rate `fmr`. Inverse of `fmrAt`. */
 export function similarityAtFmr(fmr: number): number {
-  const knots = anchors.map((anchor): Knot => [-Math.log10(anchor.fmr), anchor.similarity])
-  return interpolate(knots, -Math.log10(fmr))
+  return interpolate(similarityKnots, -Math.log10(fmr))
 }
 
 /**
@@ -135,6 +128,10 @@ function knotsOf({ points, lowestScore, identicalScore }: Calibration) {
 }
 
 type Knot = readonly [x: number, y: number]
+
+/** From the similarity to the negative decimal logarithm of the rate, and back. */
+const rateKnots = anchors.map(({ fmr, similarity }): Knot => [similarity, -Math.log10(fmr)])
+const similarityKnots = rateKnots.map(([similarity, rate]): Knot => [rate, similarity])
 
 /** Returns y at `x` on the lines between the knots (x rising); outside, the y of the end knot. */
 function interpolate(knots: readonly Knot[], x: number): number {

@@ -204,7 +204,7 @@ test('A call whose subjects end during each of its searches is refused and can b
   )
 })
 
-test('A call beside the renaming of subjects with more than 500 templates searches again', async () => {
+test('A call beside the renaming of subjects with more than 200 templates searches again', async () => {
   const client = await createVisitorProject(gallery)
   const addMembers = (subjectCount: number, faceCount: number) =>
     Promise.all(
@@ -238,7 +238,7 @@ test('A call beside the renaming of subjects with more than 500 templates search
     beforeSettle = async () => undefined
     return settleCount
   }
-  await addMembers(50, 10)
+  await addMembers(20, 10)
   assert.equal(await visitDuring(), 1)
   await addMembers(1, 1)
   assert.equal(await visitDuring(), 2)
