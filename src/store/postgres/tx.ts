@@ -194,7 +194,7 @@ export async function settleInOneStatement(runBatched: RunBatched, settlement: S
 
 /** Completes a call in the transaction of its effect. */
 async function settleInTransaction(transaction: PostgresTransaction, settlement: SettlementInput) {
-  const query = listQuery(settleStatement, [settleInputOf(settlement)])
+  const query = listQuery(settleStatement, [JSON.stringify(settleInputOf(settlement))])
   return settleStatement.readRows(await transaction.run(query), 1)[0] !== undefined
 }
 

@@ -19,13 +19,16 @@ export type RunBatched = <Row>(
 ) => Promise<Row | undefined>
 
 type BatchedInput = {
-  readonly input: object
+  /** The input as JSON. */
+  readonly text: string
   readonly resolve: (row: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 /** The maximum number of inputs in one statement. Later ones wait for it, so it is small. */
 const batchMax = 32
+/** Characters after which a statement takes no further input: large responses block the event loop. */
+const batchCharsMax = 1024 ** 2
 
 /** The caller declares the type of the rows, next to the SQL that defines it. */
 export function listStatement<Row>(text: string): ListStatement<Row> {
@@ -39,13 +42,13 @@ export function listStatement<Row>(text: string): ListStatement<Row> {
   }
 }
 
-/** Returns the query for a list of inputs. */
+/** Returns the query for a list of inputs, which are JSON objects with at least one member. */
 export function listQuery(
   { text }: ListStatement<unknown>,
-  inputs: readonly object[],
+  inputs: readonly string[],
 ): PostgresQuery {
-  const elements = inputs.map((input, index) => ({ index, ...input }))
-  return { text, name: statementName(text), values: [JSON.stringify(elements)] }
+  const elements = inputs.map((input, index) => `{"index":${index},${input.slice(1)}`)
+  return { text, name: statementName(text), values: [`[${elements.join()}]`] }
 }
 
 /** Returns bytes in a JSON input, as PostgreSQL reads them. */
@@ -64,7 +67,8 @@ export function createBatcher(pool: ConnectionPool): RunBatched {
   return <Row>(name: string, statement: ListStatement<Row>, input: object) => {
     // The inputs of one name have one statement.
     const { promise, resolve, reject } = Promise.withResolvers<Row | undefined>()
-    const job = { input, resolve: resolve as BatchedInput['resolve'], reject }
+    const text = JSON.stringify(input)
+    const job = { text, resolve: resolve as BatchedInput['resolve'], reject }
     const queue = waiting.get(name)
     if (queue) {
       queue.push(job)
@@ -80,10 +84,20 @@ export function createBatcher(pool: ConnectionPool): RunBatched {
     statement: ListStatement<unknown>,
     first: readonly BatchedInput[],
   ): Promise<void> {
-    for (let jobs = first; jobs.length > 0; jobs = waiting.get(name)?.splice(0, batchMax) ?? [])
+    for (let jobs = first; jobs.length > 0; jobs = takeBatch(waiting.get(name) ?? []))
       await runBatch(pool, { statement, jobs })
     waiting.delete(name)
   }
+}
+
+/** Removes the first jobs, as many as one statement processes. */
+function takeBatch(queue: BatchedInput[]): readonly BatchedInput[] {
+  let chars = 0
+  const end = queue.findIndex(({ text }, index) => {
+    chars += text.length
+    return index > 0 && (index === batchMax || chars > batchCharsMax)
+  })
+  return queue.splice(0, end < 0 ? queue.length : end)
 }
 
 type Batch = {
@@ -112,7 +126,7 @@ class LostBatch extends Error {}
 async function runTogether(session: PostgresSession, { statement, jobs }: Batch) {
   const query = listQuery(
     statement,
-    jobs.map(({ input }) => input),
+    jobs.map(({ text }) => text),
   )
   const result = await (
     session.isDirect ? session.run(query) : runWithTimeout(session, query)
