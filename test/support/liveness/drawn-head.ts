@@ -44,7 +44,8 @@ export async function drawViews(): Promise<DrawnViews> {
   }
 }
 
-const movingDegrees = [12, 16, 20, 24, 28, 32, 36, 40, 44, 48]
+/** Small steps, so that a requested angle contains several of them. */
+const movingDegrees = Array.from({ length: 19 }, (_, index) => 12 + 2 * index)
 
 /**
  * Returns the views of a solid head by the instruction that they follow, as `drawHead`, but those of

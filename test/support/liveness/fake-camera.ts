@@ -78,6 +78,7 @@ const cameraScript = `
   const [firstText] = still.keys()
   const findRoots = () => [...document.querySelectorAll('*')].flatMap((host) => host.shadowRoot ?? [])
   let place = 0
+  let draw = () => {}
   const observed = new WeakSet()
   const followHints = (root) => {
     if (observed.has(root)) return
@@ -85,8 +86,9 @@ const cameraScript = `
     const move = () => {
       const hint = root.querySelector('.hint')?.textContent
       // A person moves faster far from the angle.
-      const further = root.querySelector('.bar').value % 1 < 0.7 ? 2 : 1
+      const further = root.querySelector('.bar').value % 1 < 0.7 ? 4 : 1
       place += hint === 'A little further' ? further : hint === 'A little back' ? -1 : 0
+      draw()
     }
     // The component sets the progress with each hint.
     new MutationObserver(move).observe(root, { subtree: true, attributeFilter: ['value'] })
@@ -115,13 +117,19 @@ const cameraScript = `
     const canvas = Object.assign(document.createElement('canvas'), size)
     const context = canvas.getContext('2d')
     const [left, top] = [(size.width - 440) / 2, (size.height - 448) / 2]
-    setInterval(() => {
+    draw = () => {
       const image = selectImage()
-      const side = 440 + 6 * Math.random()
+      const side = 440 + Math.random()
       context.fillStyle = '#8a8f94'
       context.fillRect(0, 0, size.width, size.height)
-      context.drawImage(image, left + 4 * Math.random(), top + 4 * Math.random(), side, side)
-    }, 40)
+      context.drawImage(image, left + Math.random(), top + Math.random(), side, side)
+    }
+    setInterval(draw, 40)
+    // A busy machine plays the stream late: the pictures of the component show the canvas itself.
+    const { drawImage } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.drawImage = function (source, ...place) {
+      drawImage.call(this, source instanceof HTMLVideoElement ? canvas : source, ...place)
+    }
     return canvas.captureStream(25)
   }
   globalThis.requestedCameras = []
