@@ -25,7 +25,7 @@ import {
 /** One run of an action, with its price and its permission. */
 export type PreparedAction<Value> = {
   readonly name: string
-  readonly units: number
+  readonly price: Action['price']
   readonly params: { readonly images: readonly CompreFaceImage[] }
   readonly run: (context: PreparedRunContext) => Promise<CallOutput<ActionReply<Value>>>
 }
@@ -41,7 +41,7 @@ export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>
 ): PreparedAction<z.output<Value>> {
   return {
     name: action.name,
-    units: action.price(params.images.length),
+    price: action.price,
     params,
     run: async (context) => {
       const result = await action.run({ ...context, params })
@@ -55,11 +55,12 @@ export function prepareAction<Params extends z.ZodType, Value extends z.ZodType>
     if (!outcome) throw new Error('an action has at least one outcome')
     if ('error' in outcome) throw new ActionError(outcome.error.code, outcome.error.message)
     const value = action.value.parse(outcome.value)
-    const { faceEvents = [] } = outcome
+    const { unbilledImages = 0, faceEvents = [] } = outcome
     return {
       value,
       scores: action.scores({ ...outcome, value }),
       decision: outcome.decision,
+      unbilledImages,
       faceEvents: faceEvents.map((event) => ({ resultIndex: 0, ...event })),
     }
   }
@@ -84,11 +85,11 @@ export function toCompreFaceCall<Value>({
   toResponse,
 }: ImageCall<Value>): CompreFaceCall {
   const analyses = needsAnalysis(query) ? images.map((image) => prepareAnalysis(image, query)) : []
-  const actions = [main, ...analyses]
   return {
     name: main.name,
-    permissions: [...new Set(actions.map(({ name }) => name))],
-    units: actions.reduce((sum, { units }) => sum + units, 0),
+    permissions: [...new Set([main, ...analyses].map(({ name }) => name))],
+    price: (imageCount) =>
+      analyses.reduce((sum, { price }) => sum + price(1), main.price(imageCount)),
     params: main.params,
     run: async (context) => {
       // Clients of CompreFace send `status` with every call: a key without `debug` gets empty details.
@@ -192,7 +193,7 @@ export function defineJsonRoute<Query = undefined, Body = undefined>(
         name,
         permissions:
           typeof route.permissions === 'function' ? route.permissions(query) : permissions,
-        units: 0,
+        price: () => 0,
         params: {},
         run: async (context) => route.run({ ...context, query, body, pathParams }),
       }

@@ -1,4 +1,4 @@
-import { type ActionCall, calibratedServices } from '../actions/action.ts'
+import { type Action, type ActionCall, calibratedServices } from '../actions/action.ts'
 import type { CallContent, UnreadableContent } from '../gate/call-states.ts'
 import type { CallOutput, Settlement } from '../gate/settle.ts'
 import { type Envelope, assertRoom, errorEnvelope, outcomeEnvelope } from '../http/envelope.ts'
@@ -50,15 +50,14 @@ export type CompreFaceCall = {
   /** Under this name it is priced, logged and counted: an action, or `METHOD /path` if it is free. */
   readonly name: string
   readonly permissions: readonly string[]
-  /** Price units of a successful call. */
-  readonly units: number
+  readonly price: Action['price']
   readonly params: object
   readonly run: (context: CallContext) => Promise<CallOutput<CompreFaceReply>>
 }
 
 export type CallContext = Omit<ActionCall<unknown>, 'params' | 'debug'>
 
-export type CompreFaceReply = Pick<Settlement, 'scores' | 'decision' | 'faceEvents'> & {
+export type CompreFaceReply = Omit<Settlement<Envelope>, 'response'> & {
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -154,7 +153,7 @@ async function parseRequest(
 }
 
 function toRunnableCall(
-  { name, params, permissions, units, run }: CompreFaceCall,
+  { name, params, permissions, price, run }: CompreFaceCall,
   { request: { method, signal }, options: { gate, services } }: CompreFaceRequest,
   requestId: string,
 ): RunnableCall<CompreFaceReply, CompreFaceSettlement> {
@@ -162,7 +161,7 @@ function toRunnableCall(
     params,
     permissions,
     debug: false,
-    action: { price: () => units },
+    action: { price },
     signal,
     run: (admitted) => {
       const calibrated = calibratedServices(services, admitted)
@@ -184,8 +183,7 @@ function toSettlement(
 ): CompreFaceSettlement {
   if (reply instanceof ActionError) return { response: errorEnvelope(echoed, reply), reply }
   const response = outcomeEnvelope(echoed, [{ correlationId: undefined, value: {} }])
-  const { scores = [], faceEvents = [], decision } = reply
-  return { response, scores, faceEvents, decision, reply }
+  return { ...reply, response, reply }
 }
 
 /** Responds with `{message, code}` as CompreFace does. Clients detect images without a face by code 28. */

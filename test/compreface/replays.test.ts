@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { fakeImageFile, sendCompreFace } from '../support/compreface/send.ts'
+import { findCalls } from '../support/find-calls.ts'
+import { fakeImage } from '../support/gallery/fake-vision.ts'
 import { imageParams, startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 
 let gallery: TestGallery
@@ -32,4 +34,23 @@ test('The id of a request to another route yields no result of a call', async ()
     const analyzed = gallery.vision.requests.length - count
     assert.deepEqual([body.meta, analyzed], [undefined, isRefused ? 0 : 1], 'it is no replay')
   }
+})
+
+test('A picture that the subject already has is free', async () => {
+  const client = await gallery.createProjectClient({ galleryMode: 'isolated' })
+  const path = '/api/v1/recognition/faces?subject=anna'
+  const form = new FormData()
+  form.set('file', new Blob([new Uint8Array(fakeImage('anna').bytes)]), 'anna.jpg')
+  const added = [
+    await sendCompreFace(client, 'POST', path, fakeImageFile('anna')),
+    await sendCompreFace(client, 'POST', path, fakeImageFile('anna')),
+    await sendCompreFace(client, 'POST', path, form),
+    // This route ignores the plugins, also in its price.
+    await sendCompreFace(client, 'POST', `${path}&face_plugins=age`, fakeImageFile('anna')),
+  ]
+  for (const { status, body } of added)
+    assert.deepEqual([status, body.image_id], [201, added[0]?.body.image_id])
+  const { projectId } = client.project
+  const rows = await findCalls(gallery.database.store.db, { projectId, limit: 10 })
+  assert.deepEqual(rows.map(({ costMicros }) => Number(costMicros)).toReversed(), [2000, 0, 0, 0])
 })

@@ -80,7 +80,7 @@ function compareFaces(
   const images = [source, target]
   return {
     name: verify.name,
-    units: verify.price(images.length),
+    price: verify.price,
     params: { images },
     run: async ({ debug, ...context }: PreparedRunContext) => {
       const params = verify.params.parse({ images, ...confidenceParams(query) })
