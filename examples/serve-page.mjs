@@ -2,12 +2,18 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 
+/** Returns an environment variable. An empty one counts as absent. */
+export const readSetting = (name, absent = '') => process.env[name]?.trim() || absent
+
 /**
+ * Listens on PORT of the loopback address; 0 is a free port.
+ *
  * @param folder URL of the folder with index.html and page.js.
  * @param service address of Facegate for browsers: it replaces the one in index.html.
  * @param routes `POST /name` → a function of the query that returns the JSON response.
  */
-export function servePage({ folder, service, routes, port }) {
+export function servePage({ folder, service, routes }) {
+  const port = readPort()
   const respond = async ({ method, url }) => {
     const { pathname, searchParams } = new URL(url, 'http://localhost')
     const route = routes[`${method} ${pathname}`]
@@ -32,7 +38,16 @@ export function servePage({ folder, service, routes, port }) {
       },
     )
   })
-  server.listen(Number(port), '127.0.0.1', () =>
+  server.listen(port, '127.0.0.1', () =>
     console.log(`Open http://127.0.0.1:${server.address().port}`),
   )
+}
+
+function readPort() {
+  const text = readSetting('PORT', '3000')
+  if (!/^\d{1,5}$/u.test(text) || Number(text) > 65_535) {
+    console.error('PORT must be a whole number from 0 to 65535: set 3000, or remove it')
+    process.exit(1)
+  }
+  return Number(text)
 }

@@ -5,13 +5,15 @@ import { appendFile, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { createClient } from 'facegate-client'
 
-const { FACEGATE_URL = 'http://127.0.0.1:8080', FACEGATE_KEY = '' } = process.env
+// An empty variable counts as absent.
+const baseUrl = process.env.FACEGATE_URL || 'http://127.0.0.1:8080'
+const apiKey = process.env.FACEGATE_KEY ?? ''
 const [folder = '', csvFile = ''] = process.argv.slice(2)
 if (!folder || !csvFile) {
   console.error('usage: FACEGATE_KEY=... node attendance.mjs <folder> <file.csv>')
   process.exit(2)
 }
-const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
+const facegate = createClient({ baseUrl, apiKey })
 
 let csv = await readFile(csvFile, 'utf8').catch(() => '')
 if (csv === '') await addRow('minute,number,name,similarity,picture')

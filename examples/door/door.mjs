@@ -7,13 +7,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from 'facegate-client'
 
-const {
-  FACEGATE_URL = 'http://127.0.0.1:8080',
-  FACEGATE_KEY = '',
-  GROUP = 'staff',
-  THRESHOLD = '0.9',
-  UNLOCK_COMMAND = '',
-} = process.env
+/** Returns a variable. An empty one counts as absent: env files and compose files set such values. */
+const read = (name, absent = '') => process.env[name]?.trim() || absent
+const unlockCommand = read('UNLOCK_COMMAND')
+const search = { groups: [read('GROUP', 'staff')], threshold: readThreshold(), minQuality: 40 }
 
 const [folder = '', option = ''] = process.argv.slice(2)
 if (!folder || !['', '--watch'].includes(option)) {
@@ -21,7 +18,11 @@ if (!folder || !['', '--watch'].includes(option)) {
   process.exit(2)
 }
 // A person at a door does not wait longer than a few seconds.
-const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY, callMsMax: 5000 })
+const facegate = createClient({
+  baseUrl: read('FACEGATE_URL', 'http://127.0.0.1:8080'),
+  apiKey: read('FACEGATE_KEY'),
+  callMsMax: 5000,
+})
 
 /** Size and time of each processed picture by name: a camera can write one name again. */
 const processed = new Map()
@@ -55,17 +56,26 @@ async function processPicture(name) {
 
 /** Returns the enrolled person in a picture, or undefined. */
 async function identify(file) {
-  const options = { groups: [GROUP], threshold: Number(THRESHOLD), minQuality: 40 }
-  const { bestMatch } = await facegate.identify(file, options)
+  const { bestMatch } = await facegate.identify(file, search)
   return bestMatch ?? undefined
 }
 
 /** Runs the command that opens the door, with the id of the person as its argument. */
 async function unlock(id) {
-  if (!UNLOCK_COMMAND) return
+  if (!unlockCommand) return
   try {
-    await promisify(execFile)(UNLOCK_COMMAND, [id])
+    await promisify(execFile)(unlockCommand, [id])
   } catch (cause) {
     throw new Error('the unlock command failed', { cause })
   }
+}
+
+/** Returns the similarity from which a person matches. A lower one by mistake would open the door. */
+function readThreshold() {
+  const text = read('THRESHOLD', '0.9')
+  if (!/^(?:0|0?\.\d+|1(?:\.0+)?)$/u.test(text)) {
+    console.error('THRESHOLD must be a number from 0 to 1: set 0.9, or remove it')
+    process.exit(1)
+  }
+  return Number(text)
 }

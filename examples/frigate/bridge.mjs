@@ -6,23 +6,16 @@ import { createAnnouncements } from './announcements.mjs'
 import { createFrigate } from './frigate.mjs'
 import { identifyFrames } from './identify-frames.mjs'
 import { readEvent, resultOf, topicOf } from './messages.mjs'
+import { readAddress, readMilliseconds, readText } from './settings.mjs'
 
-const {
-  MQTT_URL = 'mqtt://127.0.0.1:1883',
-  MQTT_USERNAME: username,
-  MQTT_PASSWORD: password,
-  MQTT_RECONNECT_MS = '1000',
-  FRIGATE_URL = 'http://127.0.0.1:5000',
-  FRIGATE_RETRY_MS = '5000',
-  FACEGATE_URL = 'http://127.0.0.1:8080',
-  FACEGATE_KEY = '',
-  GROUP = '',
-} = process.env
-if (!/^[1-9]\d{0,8}$/u.test(MQTT_RECONNECT_MS)) {
-  // The MQTT library takes 0 for "never", and the bridge would end when the connection is lost.
-  console.error('MQTT_RECONNECT_MS must be a whole number of milliseconds, 1 or more')
-  process.exit(1)
-}
+const brokerUrl = readAddress('MQTT_URL', 'mqtt://127.0.0.1:1883', ['mqtt:', 'mqtts:'])
+// The MQTT library takes 0 for "never", and the bridge would end when the connection is lost.
+const reconnectPeriod = readMilliseconds('MQTT_RECONNECT_MS', '1000')
+const frigateUrl = readAddress('FRIGATE_URL', 'http://127.0.0.1:5000', ['http:', 'https:'])
+const retryMs = readMilliseconds('FRIGATE_RETRY_MS', '5000')
+const baseUrl = readAddress('FACEGATE_URL', 'http://127.0.0.1:8080', ['http:', 'https:'])
+const apiKey = readText('FACEGATE_KEY')
+const group = readText('GROUP')
 /** Frames of one call. */
 const framesMax = 3
 /** Calls for one event. Afterwards the frames at the end of the event are identified once more. */
@@ -30,24 +23,25 @@ const callsMax = 3
 /** Remembered events; the oldest one is forgotten first. */
 const eventsMax = 1000
 
-const frigate = createFrigate(FRIGATE_URL)
-const facegate = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
-const search = { minQuality: 20, ...(GROUP && { groups: [GROUP] }) }
+const frigate = createFrigate(frigateUrl)
+const facegate = createClient({ baseUrl, apiKey })
+const search = { minQuality: 20, ...(group && { groups: [group] }) }
 /** `{ frames, added, calls, unmatched, isDone, queue }` by event id. An event has one result. */
 const events = new Map()
 
 const connection = {
-  username,
-  password,
+  username: readText('MQTT_USERNAME'),
+  // A password can begin or end with a space.
+  password: process.env.MQTT_PASSWORD || undefined,
   // A clean session: the broker keeps no messages for the bridge while it is not connected.
   clean: true,
-  reconnectPeriod: Number(MQTT_RECONNECT_MS),
+  reconnectPeriod,
   // A broker that has just started can refuse the connection.
   reconnectOnConnackError: true,
 }
-const broker = mqtt.connect(MQTT_URL, connection)
+const broker = mqtt.connect(brokerUrl, connection)
 broker.on('error', (error) => console.log(`MQTT: ${error.message}`))
-const cameras = createAnnouncements({ broker, frigate, retryMs: Number(FRIGATE_RETRY_MS) })
+const cameras = createAnnouncements({ broker, frigate, retryMs })
 broker.on('connect', () => void cameras.announceAll())
 broker.on('message', (topic, payload, { retain }) => {
   // Home Assistant lost the entities with its restart.

@@ -1,10 +1,11 @@
 // Creates liveness sessions for the page and reads their results. The API key stays here.
 //   FACEGATE_URL=http://127.0.0.1:8080 FACEGATE_KEY=fsk_live_... node server.mjs
 import { createClient } from 'facegate-client'
-import { servePage } from '../serve-page.mjs'
+import { readSetting, servePage } from '../serve-page.mjs'
 
-const { FACEGATE_URL = 'http://127.0.0.1:8080', FACEGATE_KEY = '', PORT = '3000' } = process.env
-const { livenessSessions } = createClient({ baseUrl: FACEGATE_URL, apiKey: FACEGATE_KEY })
+const service = readSetting('FACEGATE_URL', 'http://127.0.0.1:8080')
+const apiKey = readSetting('FACEGATE_KEY')
+const { livenessSessions } = createClient({ baseUrl: service, apiKey })
 
 const routes = {
   'POST /session': () => livenessSessions.create(),
@@ -14,4 +15,4 @@ const routes = {
     return { text: state === 'passed' ? 'Welcome.' : 'The check was not passed.' }
   },
 }
-servePage({ folder: import.meta.url, service: FACEGATE_URL, routes, port: PORT })
+servePage({ folder: import.meta.url, service, routes })

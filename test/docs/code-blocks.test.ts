@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { pageFiles, rootDir } from '../../docs/build/contents.ts'
@@ -153,39 +152,6 @@ test('The TypeScript blocks of the pages compile', async () => {
     (error: { readonly stdout: string }) => error,
   )
   assert.equal(stdout, '')
-})
-
-test('The door example opens for pictures that arrive later and stays closed after an error', async () => {
-  const person = { externalId: 'badge-7', groups: ['watched'] }
-  const portrait = { bytes: await readFile(path.join(clone, 'mia.jpg')), contentType: 'image/jpeg' }
-  const enrolled = await facegate.run('svc.enroll', portrait, { ...person, duplicateCheck: 'off' })
-  assert.equal(enrolled.body.ok, true, JSON.stringify(enrolled.body))
-  const folder = path.join(clone, 'watched')
-  await mkdir(folder)
-  // The command fails for the second picture, because it cannot create the file again.
-  const unlock = path.join(clone, 'unlock')
-  await writeFile(unlock, '#!/bin/sh\nset -o noclobber\necho "$1" > unlocked\n', { mode: 0o755 })
-  const door = spawn(process.execPath, ['examples/door/door.mjs', 'watched', '--watch'], {
-    cwd: clone,
-    env: { ...readerEnvironment(clone, facegate), GROUP: 'watched', UNLOCK_COMMAND: unlock },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  try {
-    const lines = createInterface(door.stdout)[Symbol.asyncIterator]()
-    const arrive = async (picture: string, name: string): Promise<string> => {
-      await copyFile(path.join(clone, picture), path.join(clone, 'arriving'))
-      await rename(path.join(clone, 'arriving'), path.join(folder, name))
-      return String((await lines.next()).value)
-    }
-    // The first picture exists before the folder is watched, or arrives at the same time.
-    assert.equal(await arrive('other.jpg', '1.jpg'), '1.jpg closed: no match')
-    assert.match(await arrive('door.jpg', '2.jpg'), /^2\.jpg open badge-7 0\.9\d+$/u)
-    assert.equal(await readFile(path.join(clone, 'unlocked'), 'utf8'), 'badge-7\n')
-    assert.equal(await arrive('door.jpg', '3.jpg'), '3.jpg closed: the unlock command failed')
-    assert.equal(await arrive('wall.jpg', '4.jpg'), '4.jpg closed: NO_FACE_FOUND')
-  } finally {
-    door.kill()
-  }
 })
 
 test('The pictures of the tutorial show the results of the service', async () => {
