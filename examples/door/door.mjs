@@ -1,8 +1,7 @@
 // Identifies the people in the pictures of a door camera and decides whether the door opens.
 //   FACEGATE_KEY=fsk_live_... node door.mjs <folder> [--watch]
 import { execFile } from 'node:child_process'
-import { watch } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdirSync, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from 'facegate-client'
@@ -24,27 +23,29 @@ const facegate = createClient({
   callMsMax: 5000,
 })
 
-/** Size and time of each processed picture by name: a camera can write one name again. */
-const processed = new Map()
+/** Size and time of each known file by name: a camera can write one name again. */
+const known = new Map()
 /** Pictures are processed one after the other, in the order in which they arrive. */
 let queue = Promise.resolve()
 const enqueue = (name) => {
   queue = queue.then(() => processPicture(name))
 }
 
-if (option === '--watch') watch(folder, (_event, name) => name && enqueue(name))
-for (const name of (await readdir(folder)).sort()) enqueue(name)
+if (option === '--watch') {
+  watch(folder, (_event, name) => name && enqueue(name))
+  // A restart must not open the door for earlier pictures.
+  for (const name of readdirSync(folder)) known.set(name, readVersion(name))
+  console.log(`watching ${folder}`)
+} else for (const name of readdirSync(folder).sort()) enqueue(name)
 await queue
 
 async function processPicture(name) {
-  const file = path.join(folder, name)
-  const facts = await stat(file).catch(() => undefined)
-  const version = facts && `${facts.size} ${facts.mtimeMs}`
-  const isNew = version && processed.get(name) !== version
+  const version = readVersion(name)
+  const isNew = version && known.get(name) !== version
   if (!isNew || !/\.(?:jpe?g|png)$/iu.test(name)) return
-  processed.set(name, version)
+  known.set(name, version)
   try {
-    const match = await identify(file)
+    const match = await identify(path.join(folder, name))
     const id = match?.externalId ?? match?.subjectId
     if (id) await unlock(id)
     console.log(name, id ? `open ${id} ${match.similarity}` : 'closed: no match')
@@ -52,6 +53,12 @@ async function processPicture(name) {
     // The door stays closed after every error: no face, no connection, or a failed unlock command.
     console.log(name, `closed: ${error.code ?? error.message}`)
   }
+}
+
+/** Returns the size and time of a file, or undefined if it was removed. */
+function readVersion(name) {
+  const facts = statSync(path.join(folder, name), { throwIfNoEntry: false })
+  return facts && `${facts.size} ${facts.mtimeMs}`
 }
 
 /** Returns the enrolled person in a picture, or undefined. */

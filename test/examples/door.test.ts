@@ -26,9 +26,11 @@ after(async () => {
 
 const environment = () => ({ ...readerEnvironment(clone, facegate), GROUP: 'watched' })
 
-test('The door opens for pictures that arrive later and stays closed after an error', async () => {
+test('The door opens only for pictures that arrive after the start, and stays closed after an error', async () => {
   const folder = path.join(clone, 'watched')
   await mkdir(folder)
+  // A picture of an earlier run: it must not open the door again after a restart.
+  await copyFile(path.join(clone, 'door.jpg'), path.join(folder, '0.jpg'))
   // The command fails for the second picture, because it cannot create the file again.
   const unlock = path.join(clone, 'unlock')
   await writeFile(unlock, '#!/bin/sh\nset -o noclobber\necho "$1" > unlocked\n', { mode: 0o755 })
@@ -44,12 +46,13 @@ test('The door opens for pictures that arrive later and stays closed after an er
       await rename(path.join(clone, 'arriving'), path.join(folder, name))
       return String((await lines.next()).value)
     }
-    // The first picture exists before the folder is watched, or arrives at the same time.
+    assert.equal((await lines.next()).value, 'watching watched')
     assert.equal(await arrive('other.jpg', '1.jpg'), '1.jpg closed: no match')
     assert.match(await arrive('door.jpg', '2.jpg'), /^2\.jpg open badge-7 0\.9\d+$/u)
     assert.equal(await readFile(path.join(clone, 'unlocked'), 'utf8'), 'badge-7\n')
     assert.equal(await arrive('door.jpg', '3.jpg'), '3.jpg closed: the unlock command failed')
     assert.equal(await arrive('wall.jpg', '4.jpg'), '4.jpg closed: NO_FACE_FOUND')
+    assert.equal(await arrive('other.jpg', '0.jpg'), '0.jpg closed: no match', 'written again')
   } finally {
     door.kill()
   }
