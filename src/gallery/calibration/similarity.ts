@@ -60,20 +60,13 @@ const differentSimilarityMax = 0.9999
 
 /** Returns the similarity for a score: piecewise linear, monotonic, within 0..1. */
 export function similarityAt(score: number, calibration: Calibration): number {
-  const knots = knotsOf(calibration)
-  return interpolate(
-    knots.map((knot) => [knot.score, knot.similarity]),
-    score,
-  )
+  return interpolate(knotsOf(calibration), score)
 }
 
 /** Returns the score for a similarity, to compare scores with. Inverse of `similarityAt`. */
 export function scoreAt(similarity: number, calibration: Calibration): number {
-  const knots = knotsOf(calibration)
-  return interpolate(
-    knots.map((knot) => [knot.similarity, knot.score]),
-    similarity,
-  )
+  const knots = knotsOf(calibration).map(([score, ofScore]): Knot => [ofScore, score])
+  return interpolate(knots, similarity)
 }
 
 /**
@@ -119,12 +112,10 @@ const anchors = [
 /** The rates for which a calibration contains a score. */
 export const calibratedFmrs: readonly number[] = anchors.slice(1).map(({ fmr }) => fmr)
 
-function knotsOf({ points, lowestScore, identicalScore }: Calibration) {
-  return [
-    { score: lowestScore, similarity: 0 },
-    ...points.map(({ fmr, score }) => ({ score, similarity: similarityAtFmr(fmr) })),
-    { score: identicalScore, similarity: 1 },
-  ]
+/** From the score to the similarity. */
+function knotsOf({ points, lowestScore, identicalScore }: Calibration): readonly Knot[] {
+  const measured = points.map(({ fmr, score }): Knot => [score, similarityAtFmr(fmr)])
+  return [[lowestScore, 0], ...measured, [identicalScore, 1]]
 }
 
 type Knot = readonly [x: number, y: number]
