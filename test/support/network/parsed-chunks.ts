@@ -34,5 +34,5 @@ export function countParsedChunks(): ParsedChunks {
 /** A chunk of one byte, a space. */
 export const tinyChunk = '1\r\n \r\n'
 
-/** The most chunks of one byte that are parsed at a time: those of four kibibytes. */
-export const chunksParsedMax = Math.ceil((4 * 1024) / tinyChunk.length)
+/** The most chunks of one byte that are parsed at a time. */
+export const chunksParsedMax = 64
