@@ -23,6 +23,8 @@ const description = JSON.parse(
   JSON.stringify(openApiDocument('test', { bodyBytesMax: 1000 })),
 ) as OpenApiNode
 
+const operations = Object.values(description['paths'] ?? {}).flatMap((path) => Object.values(path))
+
 /** Returns the value at a `#/…` reference. @throws AssertionError when there is none. */
 function resolveRef(ref: string): OpenApiNode {
   const found = ref
@@ -115,9 +117,6 @@ test('The description contains every error code with its condition and remedy', 
 })
 
 test('Every operation has a unique name, a summary, a description and a tag', () => {
-  const operations = Object.values(description['paths'] ?? {}).flatMap((path) =>
-    Object.values(path),
-  )
   const names = operations.map(({ operationId }) => operationId)
   assert.equal(new Set(names).size, names.length)
   for (const { summary, description: text, tags } of operations) assert.ok(summary && text && tags)
@@ -141,6 +140,11 @@ test('Requests have no prefixItems, and no field that can be omitted has a defau
   assert.ok(requests.length >= 2 * allActions.length)
   for (const [name, schema] of requests)
     assert.doesNotMatch(JSON.stringify(schema), /"prefixItems"|"default":/u, name)
+  const bodies = operations.flatMap(({ requestBody }) => requestBody ?? []).map(jsonContentOf)
+  assert.ok(bodies.length > 5)
+  for (const { schema } of bodies)
+    assert.doesNotMatch(JSON.stringify(dereference(schema)), /"default":/u)
+  assert.equal(schemas['VisitorPromotion']?.['required'], undefined)
   const images = schemas['DetectParams']?.['properties']?.['images']
   assert.deepEqual(images?.['items'], { $ref: '#/components/schemas/ImageItem' })
   assert.deepEqual([images?.['minItems'], images?.['maxItems']], [1, 10])
@@ -149,8 +153,8 @@ test('Requests have no prefixItems, and no field that can be omitted has a defau
 })
 
 test('A parameter of a query or a header has its default in its description, and no keyword', () => {
-  const operations = Object.values(description['paths'] ?? {}).flatMap(Object.values)
-  const parameters = operations.flatMap(({ parameters: listed }) => listed ?? [])
+  const described = Object.values(description['paths'] ?? {}).flatMap(Object.values)
+  const parameters = described.flatMap(({ parameters: listed }) => listed ?? [])
   assert.ok(parameters.length > 20)
   for (const parameter of parameters)
     assert.doesNotMatch(JSON.stringify(parameter), /"default":/u, parameter.name)

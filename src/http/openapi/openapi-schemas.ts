@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Action } from '../../actions/action.ts'
 import { allActions } from '../../actions/all-actions.ts'
 import { errorTable } from '../../lib/errors.ts'
+import { mapValues } from '../../lib/map-values.ts'
+import { restRoutes } from '../routes/rest-routes.ts'
 import components from './components.json' with { type: 'json' }
 import { openCodes, toRequestSchema, toResponseSchema } from './request-schema.ts'
 
@@ -45,23 +47,18 @@ export function openApiSchemas(accepted: readonly string[]): OpenApiObject {
   }
 }
 
-/** Returns the named zod schemas: parameters as they are sent, all others as they are returned. */
+/** Returns the named zod schemas: those of requests as they are sent, all others as returned. */
 function registeredSchemas(): OpenApiObject {
   const schemasOf = (io: 'input' | 'output') =>
     z.toJSONSchema(z.globalRegistry, { io, uri: (id) => schemaRef(id).$ref }).schemas
-  const isParams = ([id]: readonly [string, unknown]): boolean => id.endsWith('Params')
-  const inputs = Object.entries(schemasOf('input'))
-    .filter(isParams)
-    .map(([id, schema]) => [id, toRequestSchema(schema)] as const)
-  // The image of a request is not a parameter by its name.
-  const outputs = Object.entries(schemasOf('output'))
-    .filter((entry) => !isParams(entry))
-    .map(([id, schema]) => [id, id === 'ImageItem' ? schema : toResponseSchema(schema)] as const)
-  const withoutIds = ([id, schema]: readonly [string, OpenApiObject]): [string, OpenApiObject] => {
-    const { $schema: _dialect, $id: _address, ...rest } = schema
-    return [id, rest]
-  }
-  return Object.fromEntries([...outputs, ...inputs].map(withoutIds))
+  const inputs = schemasOf('input')
+  const sent = new Set(['ImageItem', ...restRoutes.map(({ body }) => body?.meta()?.id)])
+  return mapValues(schemasOf('output'), (output, id) => {
+    const isSent = id.endsWith('Params') || sent.has(id)
+    const named = isSent ? toRequestSchema(inputs[id] ?? output) : toResponseSchema(output)
+    const { $schema: _dialect, $id: _address, ...schema } = named
+    return schema
+  })
 }
 
 /** The schemas of the service contain the content types that any server can accept. */
