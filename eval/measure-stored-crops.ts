@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { openVision } from '../src/cli/evaluate/open-vision.ts'
 import { calibrationOf } from '../src/gallery/calibration/calibrations.ts'
-import { similarityOf } from '../src/gallery/calibration/similarity.ts'
+import { similarityOf } from '../test/support/vision/similarity-of.ts'
 import { findCentralFace } from '../src/evaluation/face-images.ts'
 import type { FaceResult } from '../src/vision/image-analysis.ts'
 

@@ -12,7 +12,7 @@
  */
 import { markdownTable } from '../../bench/support/table.ts'
 import { openVision } from '../../src/cli/evaluate/open-vision.ts'
-import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { similarityOf } from '../../test/support/vision/similarity-of.ts'
 import { angleRanges, isTurn } from '../../src/lib/liveness/challenge-steps.ts'
 import { readRecognizerCalibration } from '../../src/start/active-models.ts'
 import { challengeLimits } from '../../src/vision/liveness/challenge/challenge-limits.ts'

@@ -16,7 +16,7 @@ import { evaluateVerification } from '../../src/evaluation/verification/evaluate
 import { shareAbove } from '../../src/gallery/calibration/measure/sorted-scores.ts'
 import { scoreAllPairs, scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import { calibrationOf, createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
-import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { similarityOf } from '../support/vision/similarity-of.ts'
 import { readTemplateModel } from '../../src/models/template/template-model.ts'
 import type { AnalysisRequest, FaceResult } from '../../src/vision/image-analysis.ts'
 import { runJson } from '../support/cli/run-json.ts'

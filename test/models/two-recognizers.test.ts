@@ -8,7 +8,7 @@ import { fitRecognizer } from '../../src/evaluation/calibration/fit-recognizer.t
 import { writeCalibration } from '../../src/evaluation/calibration/write-calibration.ts'
 import { scorers } from '../../src/evaluation/verification/pair-scores.ts'
 import { createCalibrations } from '../../src/gallery/calibration/calibrations.ts'
-import { similarityOf } from '../../src/gallery/calibration/similarity.ts'
+import { similarityOf } from '../support/vision/similarity-of.ts'
 import { findInstalledModel, readPack } from '../../src/models/installed-packs.ts'
 import { combineWithBuiltin, recognizerModelId } from '../../src/models/model-set.ts'
 import { describeCoverage } from '../../src/models/select-models.ts'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { similarityOf, type Calibration } from '../../../src/gallery/calibration/similarity.ts'
+import type { Calibration } from '../../../src/gallery/calibration/similarity.ts'
+import { similarityOf } from '../../../test/support/vision/similarity-of.ts'
 import { ActionError } from '../../../src/lib/errors.ts'
 import type { FaceResult } from '../../../src/vision/image-analysis.ts'
 import type {

@@ -13,16 +13,6 @@ export type Calibration = StoredCalibration & {
   readonly populations?: string | undefined
 }
 
-/**
- * Returns the similarity of two faces, 0..1. It is symmetric, and 1 only for identical templates.
- *
- * @throws AssertionError if the templates or the calibration are of different models.
- */
-export function similarityOf(a: Template, b: Template, calibration: Calibration): number {
-  assert.equal(a.modelId, calibration.modelId, 'the calibration is for this model')
-  return similarityOfScore({ score: scoreOf(a, b), isIdentical: isIdentical(a, b) }, calibration)
-}
-
 /** Returns the similarity of two compared templates, 0..1; 1 only if they are identical. */
 export function similarityOfScore(
   compared: { readonly score: number; readonly isIdentical: boolean },
