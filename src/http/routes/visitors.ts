@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { calibratedServices } from '../../actions/action.ts'
-import { changePermissions } from '../../actions/parts/subject-permissions.ts'
+import { changePermissions, requirePermission } from '../../actions/parts/subject-permissions.ts'
 import { findVisitorsOfSubject } from '../../actions/parts/search/visitors-of-subject.ts'
 import actionExamples from '../../actions/schemas/examples.json' with { type: 'json' }
 import * as fields from '../../actions/schemas/fields.ts'
@@ -108,16 +108,20 @@ export const promotion = z
 
 export const promoteVisitor = defineRoute('POST', '/v1/visitors/:visitorId/promote', {
   name: 'promoteVisitor',
-  summary: 'Enroll an unknown person as a new subject. The visitor ends.',
+  summary:
+    'Enroll an unknown person as a new subject. The visitor ends. `expiresAtUtc` also needs `svc.deleteSubject`.',
   permission: 'svc.enroll',
   ...ofVisitor,
   body: promotion,
   value: subject,
   example: actionExamples['svc.updateSubject'].value,
-  run: ({ pathParams, body, caller, services: { maintenance, visitors } }) =>
-    maintenance.changeVisitor({ ...caller, ...pathParams }, (tx, visitor) =>
+  run: ({ pathParams, body, caller, services: { maintenance, visitors } }) => {
+    const reason = 'body.expiresAtUtc: the person would be deleted at this time'
+    if (body.expiresAtUtc) requirePermission(caller, changePermissions.expiry.permission, reason)
+    return maintenance.changeVisitor({ ...caller, ...pathParams }, (tx, visitor) =>
       visitors.promote(tx, visitor, { ...body, owner: caller }),
-    ),
+    )
+  },
 })
 
 export const mergeVisitor = defineRoute('POST', '/v1/visitors/:visitorId/merge', {

@@ -105,6 +105,29 @@ test('The visitors of a subject are found and merged; a merge respects the limit
   assert.equal(replay.body.meta.redacted, true)
 })
 
+test('A promotion with an expiry needs the permission to delete', async () => {
+  const client = await createVisitorProject(gallery)
+  const visitorId = await visit(client, 'Zoe')
+  const setPermissions = (permissions: readonly string[]) =>
+    gallery.database.store.db
+      .updateTable('keys')
+      .set({ permissions: JSON.stringify(permissions) })
+      .where('projectId', '=', client.project.projectId)
+      .execute()
+  const promote = (body: object) => client.rest('POST', `/v1/visitors/${visitorId}/promote`, body)
+  const brief = { expiresAtUtc: new Date(nowMs + 1000).toISOString() }
+  await setPermissions(['svc.enroll', 'subjects:read'])
+  const refused = await promote(brief)
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.detail, /^body\.expiresAtUtc: .*svc\.deleteSubject/u)
+  assert.deepEqual(
+    (await listVisitors(client)).map((one) => one.visitorId),
+    [visitorId],
+  )
+  await setPermissions(['svc.enroll', 'svc.deleteSubject'])
+  assert.equal((await promote(brief)).status, 200)
+})
+
 test('An ignored visitor is counted and listed separately', async () => {
   const client = await createVisitorProject(gallery)
   const visitorId = await visit(client, 'Zoe')
