@@ -153,7 +153,7 @@ const hidden = '…'
 
 /** Names that are part of every path. */
 const pathRoots: ReadonlySet<string> = new Set(
-  'params body query path action requestId debug images bytes contentType correlationId kind'.split(
+  'params body query path action requestId debug validateOnly images bytes contentType correlationId kind'.split(
     ' ',
   ),
 )

@@ -37,13 +37,14 @@ const restFormat: ErrorFormat = {
 
 const defaultFaultMessage = 'Internal error. The server log has the details.'
 
-/** A response without an envelope has no field for the remedy. */
+/** A response without an envelope has no field for the remedy, and its route no `params`. */
 function toDetail({ problems }: ActionError): string {
-  return problems
-    .map(({ code, message, hint }) =>
-      hint === undefined || code === 'INVALID_REQUEST' ? message : `${message} ${hint}`,
-    )
-    .join('; ')
+  const details = problems.map(({ code, message, hint }) => {
+    const text = message.replace(/^params\./u, '')
+    if (hint === undefined || code === 'INVALID_REQUEST') return text
+    return `${text.replace(/\.$/u, '')}. ${hint}`
+  })
+  return details.join('; ')
 }
 
 /** Returns the response to a request that failed and has no envelope. */

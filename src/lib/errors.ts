@@ -120,7 +120,7 @@ export function invalidRequest(
 }
 
 const pathPattern =
-  /^(?<path>(?:action|requestId|debug|(?:params|query|body|path)(?:\["(?:[^"\\]|\\.)*"\]|[^\s:"])*)): /u
+  /^(?<path>(?:action|requestId|debug|validateOnly|(?:params|query|body|path)(?:\["(?:[^"\\]|\\.)*"\]|[^\s:"])*)): /u
 const imagePattern = /^params\.images\[(?<index>\d+)\]/u
 
 /** Completes the details of a problem. The message of a problem of an image names the image. */

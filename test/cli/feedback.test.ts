@@ -61,6 +61,8 @@ test('Refusals name the option to correct, and add no entry', async () => {
   const entries = (await audit()).length
   const deny = (line: string) => runForLines(`feedback deny ${line} --project default`)
   await assert.rejects(deny(requestId), /^Error: --face-index: must select one match; the call/u)
+  const wrongImage = deny(`${requestId} --result-index 1`)
+  await assert.rejects(wrongImage, /^Error: --result-index: must select one match; the call/u)
   await assert.rejects(deny(randomUUID()), /^Error: the call has no match that can be confirmed/u)
   await runForJson('project create without-feedback')
   await assert.rejects(

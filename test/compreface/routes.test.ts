@@ -190,7 +190,9 @@ test('Errors have the format, the status and the code of CompreFace', async () =
   const unknownKey = gallery.withKey(`${client.key.slice(0, -2)}zz`)
   assert.deepEqual((await post(detect, fakeImageFile('a'), unknownKey)).slice(0, 2), [401, 20])
   const missing = `${recognition}/faces/${crypto.randomUUID()}/verify`
-  assert.deepEqual((await post(missing, fakeImageFile('a'))).slice(0, 2), [404, 11])
+  const noSuchFace = await post(missing, fakeImageFile('a'))
+  assert.deepEqual(noSuchFace.slice(0, 2), [404, 11])
+  assert.match(noSuchFace[2], /^path\.image_id: the gallery has no face with this image_id/u)
 })
 
 test('The CompreFace routes need the same permissions as the actions', async () => {

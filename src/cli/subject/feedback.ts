@@ -55,5 +55,5 @@ export async function decide(verdict: MatchVerdict, values: DecisionValues): Pro
 function throwForOptions(error: unknown): never {
   if (!(error instanceof ActionError)) throw error
   const text = error.message.replace(/^body\.(?:requestId|verdict): /u, '')
-  throw new Error(text.replace(/^body\.faceIndex/u, '--face-index'), { cause: error })
+  throw new Error(text.replace(/^body\.(face|result)Index/u, '--$1-index'), { cause: error })
 }

@@ -234,8 +234,9 @@ async function runForOwner<Value>(
   const filter = { galleryId: caller.galleryId, faceId, limit: 1 }
   const [owner] = await services.subjects.read((tx) => services.subjects.listFaces(tx, filter))
   const fail = (error: unknown): never => {
-    const isMissing = error instanceof ActionError && error.code === 'SUBJECT_NOT_FOUND'
-    throw owner && isMissing ? new GalleryChangedError() : error
+    if (!(error instanceof ActionError && error.code === 'SUBJECT_NOT_FOUND')) throw error
+    if (owner) throw new GalleryChangedError()
+    throw new ActionError(error.code, 'path.image_id: the gallery has no face with this image_id')
   }
   // For an unknown face a new id: the call fails with SUBJECT_NOT_FOUND.
   const output = await prepare(owner?.subjectId ?? newId())

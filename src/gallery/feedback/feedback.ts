@@ -178,15 +178,13 @@ function selectMatch(
   { resultIndex, faceIndex, subjectId }: MatchDecision,
 ): MatchVerdictRow | undefined {
   if (matches.length === 0) return undefined
-  const [match, ...others] = matches.filter(
-    (one) =>
-      one.resultIndex === (resultIndex ?? one.resultIndex) &&
-      one.faceIndex === (faceIndex ?? one.faceIndex),
-  )
+  const ofImage = matches.filter((one) => one.resultIndex === (resultIndex ?? one.resultIndex))
+  const [match, ...others] = ofImage.filter((one) => one.faceIndex === (faceIndex ?? one.faceIndex))
   if (!match || others.length > 0) {
     const positions = matches.map((one) => `${one.resultIndex} with faceIndex ${one.faceIndex}`)
+    const field = ofImage.length > 0 ? 'faceIndex' : 'resultIndex'
     throw invalidRequest(
-      `body.faceIndex: must select one match; the call matched resultIndex ${positions.join(', ')}`,
+      `body.${field}: must select one match; the call matched resultIndex ${positions.join(', ')}`,
     )
   }
   if (subjectId !== undefined && subjectId.toLowerCase() !== match.subjectId)

@@ -41,7 +41,7 @@ export type RestRoute<
   readonly query: Query
   /** The schema of the JSON body. Without it the body is not read. */
   readonly body?: Body
-  /** Whether the body names something that can be unknown (404). */
+  /** Whether the body or the query names something that can be unknown (404). */
   readonly hasUnknown?: boolean
   readonly value: z.ZodType
   /** Whether a read takes long: an account runs two of them at a time. By default, lists do. */

@@ -49,6 +49,7 @@ export const listVisitors = defineRoute('GET', '/v1/visitors', {
     limit,
     cursor,
   }),
+  hasUnknown: true,
   value: z.object({ items: z.array(visitor), nextCursor }).meta({ id: 'VisitorPage' }),
   example: { items: [examples.visitor], nextCursor: null },
   run: async ({ query, caller, services }) => {

@@ -137,7 +137,7 @@ function suggestValue(value: unknown, node: RuleSchema): string | undefined {
     return `Send ${value} without quotes.`
   const names = (node.enum ?? []).filter((name) => typeof name === 'string')
   const closest = closestName(value, names)
-  return closest === undefined ? undefined : `Did you mean "${closest}"?`
+  return closest === undefined || closest === value ? undefined : `Did you mean "${closest}"?`
 }
 
 type ParsedInput<Output> =

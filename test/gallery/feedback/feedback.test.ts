@@ -189,7 +189,12 @@ test('A call with several matches needs the face, and errors name the faces that
     /^body\.faceIndex: must select one match; .*resultIndex 1 with faceIndex 0, 1 with faceIndex 1$/u,
   )
   const wrong = { requestId, resultIndex: 0, faceIndex: 0, verdict: 'deny' }
-  assert.match((await refusal(client, wrong)).detail, /^body\.faceIndex: must select one match/u)
+  assert.match((await refusal(client, wrong)).detail, /^body\.resultIndex: must select one match/u)
+  const wrongFace = { ...wrong, resultIndex: 1, faceIndex: 2 }
+  assert.match(
+    (await refusal(client, wrongFace)).detail,
+    /^body\.faceIndex: must select one match/u,
+  )
   const face = { requestId, faceIndex: 1, verdict: 'confirm' }
   const other = await refusal(client, { ...face, subjectId: ann })
   assert.match(other.detail, /^body\.subjectId: the face matched another subject/u)

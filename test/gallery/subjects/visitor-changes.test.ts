@@ -34,7 +34,17 @@ test('A promoted visitor is a subject, and its data is no longer among the visit
   const fields = { externalId: 'e-1', displayName: 'Sam', groups: ['guests'], attributes: { a: 1 } }
   await client.value('svc.enroll', { ...takeOf('Holder', 0), externalId: 'taken' })
   const promote = (body: object) => client.rest('POST', `/v1/visitors/${visitorId}/promote`, body)
-  assert.equal((await promote({ externalId: 'taken' })).status, 400)
+  const taken = await promote({ externalId: 'taken' })
+  assert.equal(taken.status, 400)
+  assert.match(taken.body.detail, /^another subject has this externalId\. Use another/u)
+  const past = await promote({ expiresAtUtc: '2020-01-01T00:00:00Z' })
+  assert.match(past.body.detail, /^expiresAtUtc: must be after/u)
+  const unknown = await client.rest('GET', `/v1/visitors?subjectId=${randomUUID()}`)
+  assert.equal(unknown.status, 404)
+  assert.match(
+    unknown.body.detail,
+    /^subjectId: the gallery contains no subject with this subjectId\. /u,
+  )
   const promoted = await promote(fields)
   assert.equal(promoted.status, 200, JSON.stringify(promoted.body))
   const { subjectId, embeddingCount, ...rest } = promoted.body
@@ -46,7 +56,9 @@ test('A promoted visitor is a subject, and its data is no longer among the visit
   const { bestMatch } = await client.value('svc.identify', takeOf('Zoe', 5))
   assert.equal(bestMatch.subjectId, subjectId)
   assert.deepEqual(await listVisitors(client), [])
-  assert.equal((await client.rest('GET', `/v1/visitors/${visitorId}`)).status, 404)
+  const ended = await client.rest('GET', `/v1/visitors/${visitorId}`)
+  assert.equal(ended.status, 404)
+  assert.match(ended.body.detail, /^the gallery has no visitor with this visitorId\. List/u)
   assert.equal((await promote({})).status, 404)
   const { body } = await client.rest('GET', `/v1/deletions?visitors=true`)
   assert.deepEqual(

@@ -129,6 +129,12 @@ export const wrongEnvelopes: readonly WrongCall[] = [
     'true or false, without quotes',
   ],
   [
+    'validateOnly as a number',
+    envelope({ action: 'svc.detect', params: {}, validateOnly: 1 }),
+    invalid('validateOnly'),
+    'true or false, without quotes',
+  ],
+  [
     'a mistyped envelope field',
     envelope({ action: 'svc.detect', params: {}, requestID: id }),
     invalid('requestID'),
