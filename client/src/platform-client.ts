@@ -13,6 +13,7 @@ import { readOptions, type CallOptions, type ClientOptions } from './options.ts'
 import { generateRequestId } from './actions/request-id.ts'
 import type { ServiceResponse } from './http/attempt.ts'
 import { sendWithRetries } from './http/send-with-retries.ts'
+import { toJson } from './http/to-json.ts'
 import { createRoutes, type Routes } from './routes.ts'
 
 /** A client of one service with one key. It keeps no connection and does not need to be closed. */
@@ -47,7 +48,7 @@ export function createPlatformClient<Source>(
       method: 'POST',
       path: '/v1/face/execute',
       // Built once: every attempt sends the same request with the same id.
-      body: JSON.stringify({ action, requestId, ...content, ...(debug && { debug }) }),
+      body: toJson({ action, requestId, ...content, ...(debug && { debug }) }),
       operation: action,
       requestId,
       retryPolicy: 'always',

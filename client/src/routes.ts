@@ -18,6 +18,7 @@ import type {
 } from './contract.ts'
 import { invalidArgument, type FacegateErrorCode } from './facegate-error.ts'
 import { errorFromResponse, isRecord } from './http/response-error.ts'
+import { toJson } from './http/to-json.ts'
 import type { CallOptions } from './options.ts'
 
 type RouteOptions = Omit<CallOptions, 'requestId' | 'debug'>
@@ -102,19 +103,21 @@ type RouteRequest = {
   readonly pathParam?: string
   readonly query?: object | undefined
   readonly body?: object
+  /** A field of every response; `items` is a list. */
+  readonly field: string
   readonly notFoundCode?: FacegateErrorCode
 }
 
 export function createRoutes(send: SendRequest): Routes {
   const sendTo: SendRoute = async (route, options) => send(serviceRequestOf(route), options)
   const subjectPage: Routes['subjects']['page'] = (query, options) =>
-    sendTo({ method: 'GET', route: '/v1/subjects', query }, options)
+    sendTo({ method: 'GET', route: '/v1/subjects', query, field: 'items' }, options)
   const groupPage: Routes['groups']['page'] = (query, options) =>
-    sendTo({ method: 'GET', route: '/v1/groups', query }, options)
+    sendTo({ method: 'GET', route: '/v1/groups', query, field: 'items' }, options)
   const deletionPage: Routes['deletions']['page'] = (query, options) =>
-    sendTo({ method: 'GET', route: '/v1/deletions', query }, options)
+    sendTo({ method: 'GET', route: '/v1/deletions', query, field: 'items' }, options)
   return {
-    me: (options) => sendTo({ method: 'GET', route: '/v1/me' }, options),
+    me: (options) => sendTo({ method: 'GET', route: '/v1/me', field: 'keyId' }, options),
     livenessSessions: livenessSessionRoutes(sendTo),
     subjects: {
       list: (query, options) =>
@@ -122,10 +125,8 @@ export function createRoutes(send: SendRequest): Routes {
       page: subjectPage,
       get: (subjectId, query, options) => {
         const route = '/v1/subjects/{subjectId}'
-        return sendTo(
-          { method: 'GET', route, pathParam: subjectId, query, notFoundCode: 'SUBJECT_NOT_FOUND' },
-          options,
-        )
+        const responses = { field: 'subjectId', notFoundCode: 'SUBJECT_NOT_FOUND' } as const
+        return sendTo({ method: 'GET', route, pathParam: subjectId, query, ...responses }, options)
       },
     },
     groups: {
@@ -133,10 +134,8 @@ export function createRoutes(send: SendRequest): Routes {
       page: groupPage,
       delete: (name, query, options) => {
         const route = '/v1/groups/{name}'
-        return sendTo(
-          { method: 'DELETE', route, pathParam: name, query, notFoundCode: 'GROUP_NOT_FOUND' },
-          options,
-        )
+        const responses = { field: 'deletedCount', notFoundCode: 'GROUP_NOT_FOUND' } as const
+        return sendTo({ method: 'DELETE', route, pathParam: name, query, ...responses }, options)
       },
     },
     deletions: {
@@ -151,7 +150,8 @@ function livenessSessionRoutes(sendTo: SendRoute): Routes['livenessSessions'] {
   return {
     create: ({ requestId = crypto.randomUUID(), ...body } = {}, options) => {
       const route = '/v1/liveness/sessions'
-      return sendTo({ method: 'POST', route, body: { ...body, requestId } }, options)
+      const sent = { ...body, requestId }
+      return sendTo({ method: 'POST', route, body: sent, field: 'sessionId' }, options)
     },
     get: (sessionId, query, options) => {
       const request: RouteRequest = {
@@ -159,6 +159,7 @@ function livenessSessionRoutes(sendTo: SendRoute): Routes['livenessSessions'] {
         route: '/v1/liveness/sessions/{sessionId}',
         pathParam: sessionId,
         query,
+        field: 'sessionId',
         notFoundCode: 'LIVENESS_SESSION_NOT_FOUND',
       }
       return sendTo(request, options)
@@ -185,18 +186,19 @@ function serviceRequestOf<Value>({
   pathParam,
   query,
   body,
+  field,
   notFoundCode,
 }: RouteRequest): ServiceRequest<Value> {
   const path = route.replace(/\{\w+\}/u, () => encodePathSegment(pathParam))
   return {
     method,
     path: path + queryString(query),
-    ...(body && { body: JSON.stringify(body) }),
+    ...(body && { body: toJson(body) }),
     operation: `${method} ${route}`,
     // Repeating a completed deletion would return GROUP_NOT_FOUND. A session has a requestId.
     retryPolicy: method === 'DELETE' ? 'ifRejected' : 'always',
     // The service validates every response against the schemas that generate these types.
-    parse: (response) => bodyOf(response, notFoundCode) as Value,
+    parse: (response) => bodyOf(response, field, notFoundCode) as Value,
   }
 }
 
@@ -215,8 +217,16 @@ function queryString(query: object = {}): string {
   return text && `?${text}`
 }
 
-function bodyOf(response: ServiceResponse, notFoundCode: FacegateErrorCode | undefined): object {
-  if (response.status !== 200 || !isRecord(response.body))
+/** @throws FacegateError if the response is a failure, or without the field not from the service. */
+function bodyOf(
+  response: ServiceResponse,
+  field: string,
+  notFoundCode: FacegateErrorCode | undefined,
+): object {
+  const { status, body } = response
+  const value = isRecord(body) ? body[field] : undefined
+  const isExpected = field === 'items' ? Array.isArray(value) : value !== undefined
+  if (status !== 200 || !isRecord(body) || !isExpected)
     throw errorFromResponse(response, notFoundCode)
-  return response.body
+  return body
 }

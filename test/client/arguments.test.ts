@@ -60,6 +60,26 @@ test('Data that is not an image is rejected before a request is sent', async () 
   assert.deepEqual(events, [])
 })
 
+test('A parameter that has no JSON is rejected before a request is sent', async () => {
+  const events: ClientEvent[] = []
+  const onEvent = (event: ClientEvent): void => void events.push(event)
+  const client = createClient({ baseUrl: gallery.url, apiKey: gallery.key, onEvent })
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  const invalid = { name: 'FacegateError', code: 'INVALID_ARGUMENT' }
+  for (const attributes of [{ n: 1n }, circular, { n: NaN }, { n: -Infinity }]) {
+    await assert.rejects(client.enroll(imageOf('Ada'), { attributes }), invalid)
+    const outcome = await client.try.enroll(imageOf('Ada'), { attributes })
+    assert.equal(!outcome.ok && outcome.error.code, 'INVALID_ARGUMENT')
+  }
+  await assert.rejects(client.identify(imageOf('Ada'), { threshold: NaN }), {
+    ...invalid,
+    message: 'the parameters are not JSON: threshold is NaN',
+  })
+  await assert.rejects(client.livenessSessions.create({ steps: NaN }), invalid)
+  assert.deepEqual(events, [])
+})
+
 test('A route rejects an id or a name that cannot be part of its path', async () => {
   const client = await createProjectClient()
   for (const text of ['', '.', '..', '\ud800']) {

@@ -107,7 +107,7 @@ class Client:
 
     def me(self, *, options: CallOptions = _DEFAULTS) -> Me:
         """The key of the client: its project, permissions, limits, budget and prices."""
-        me: Me = self._send(route_request("GET", "/v1/me"), body_reader(), options)
+        me: Me = self._send(route_request("GET", "/v1/me"), body_reader("keyId"), options)
         return me
 
     def close(self) -> None:

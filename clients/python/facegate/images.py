@@ -106,7 +106,11 @@ def _read(source: object) -> bytes:
     if hasattr(source, "shape") and hasattr(source, "dtype"):
         return _read_array(cast(PixelArray, source))
     read = getattr(source, "read", None)
-    data = read() if callable(read) else None
+    # A file that was opened as text cannot decode a picture.
+    try:
+        data = read() if callable(read) else None
+    except UnicodeDecodeError as error:
+        raise client_error("INVALID_ARGUMENT", _EXPECTED) from error
     if not isinstance(data, bytes):
         raise client_error("INVALID_ARGUMENT", _EXPECTED)
     return data

@@ -58,13 +58,18 @@ def route_request(
     )
 
 
-def body_reader(not_found_code: Optional[str] = None) -> Callable[[ServiceResponse], Any]:
-    """Returns a function that reads the body of a route."""
+def body_reader(
+    field: str, not_found_code: Optional[str] = None
+) -> Callable[[ServiceResponse], Any]:
+    """Returns a function that reads the body of a route, which has the field; `items` is a list."""
 
     def read(response: ServiceResponse) -> Any:
-        if response.status != 200 or not isinstance(response.body, dict):
+        body = response.body
+        value = body.get(field) if isinstance(body, dict) else None
+        is_expected = isinstance(value, list) if field == "items" else value is not None
+        if response.status != 200 or not is_expected:
             raise error_from_response(response, not_found_code)
-        return response.body
+        return body
 
     return read
 

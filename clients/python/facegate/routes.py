@@ -43,7 +43,7 @@ class Subjects:
     ) -> SubjectPage:
         """One page and the cursor of the next one, `nextCursor`."""
         page: SubjectPage = self._send(
-            route_request("GET", "/v1/subjects", query=query), body_reader(), options
+            route_request("GET", "/v1/subjects", query=query), body_reader("items"), options
         )
         return page
 
@@ -62,7 +62,7 @@ class Subjects:
     ) -> Subject:
         """Raises SubjectNotFoundError."""
         request = route_request("GET", "/v1/subjects/{subjectId}", subject_id, query)
-        subject: Subject = self._send(request, body_reader("SUBJECT_NOT_FOUND"), options)
+        subject: Subject = self._send(request, body_reader("subjectId", "SUBJECT_NOT_FOUND"), options)
         return subject
 
 
@@ -74,7 +74,7 @@ class Groups:
         self, *, options: CallOptions = _DEFAULTS, **query: Unpack[ListGroupsQuery]
     ) -> GroupPage:
         page: GroupPage = self._send(
-            route_request("GET", "/v1/groups", query=query), body_reader(), options
+            route_request("GET", "/v1/groups", query=query), body_reader("items"), options
         )
         return page
 
@@ -94,7 +94,7 @@ class Groups:
         """
         query = {"dryRun": True} if dry_run else None
         request = route_request("DELETE", "/v1/groups/{name}", name, query)
-        deletion: GroupDeletion = self._send(request, body_reader("GROUP_NOT_FOUND"), options)
+        deletion: GroupDeletion = self._send(request, body_reader("deletedCount", "GROUP_NOT_FOUND"), options)
         return deletion
 
 
@@ -106,7 +106,7 @@ class Deletions:
         self, *, options: CallOptions = _DEFAULTS, **query: Unpack[ListDeletionsQuery]
     ) -> DeletionPage:
         page: DeletionPage = self._send(
-            route_request("GET", "/v1/deletions", query=query), body_reader(), options
+            route_request("GET", "/v1/deletions", query=query), body_reader("items"), options
         )
         return page
 
@@ -136,7 +136,7 @@ class LivenessSessions:
         if steps is not None:
             body["steps"] = steps
         request = route_request("POST", "/v1/liveness/sessions", body=body)
-        session: LivenessSession = self._send(request, body_reader(), options)
+        session: LivenessSession = self._send(request, body_reader("sessionId"), options)
         return session
 
     def get(
@@ -153,7 +153,7 @@ class LivenessSessions:
             path_param=session_id,
             query={"referenceFrame": reference_frame},
         )
-        read = body_reader("LIVENESS_SESSION_NOT_FOUND")
+        read = body_reader("sessionId", "LIVENESS_SESSION_NOT_FOUND")
         session: LivenessSession = self._send(request, read, options)
         return session
 
@@ -162,8 +162,8 @@ def _items(send: Send, route: str, query: Mapping[str, Any], options: CallOption
     cursor: Optional[str] = None
     while True:
         request = route_request("GET", route, query={**query, "cursor": cursor})
-        page = send(request, body_reader(), options)
+        page = send(request, body_reader("items"), options)
         yield from page["items"]
-        cursor = page["nextCursor"]
+        cursor = page.get("nextCursor")
         if cursor is None:
             return

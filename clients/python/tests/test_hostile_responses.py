@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 import unittest
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Dict, Tuple
+from typing import Callable, Dict, Tuple
 from unittest import mock
 
 from facegate import Client, FacegateError
@@ -26,6 +26,18 @@ class HostileResponseTests(unittest.TestCase):
         )
         for body, code in bodies:
             self.assertEqual(_code_of(200, {}, body), code, body[:100])
+
+    def test_a_json_object_that_no_route_returns_is_not_from_the_service(self) -> None:
+        calls: Tuple[Callable[[Client], object], ...] = (
+            lambda client: client.me(),
+            lambda client: client.subjects.page(),
+            lambda client: list(client.subjects.list()),
+            lambda client: client.subjects.get("a"),
+            lambda client: client.groups.delete("a"),
+        )
+        for call in calls:
+            for body in ('{"a":1}', '{"items":5}'):
+                self.assertEqual(_code_of(200, {}, body, call=call), "BAD_RESPONSE", body)
 
     def test_a_retry_after_of_other_digits_or_of_a_far_date_is_ignored(self) -> None:
         for text in ("\u00b2\u00b3", "9" * 400, "-5", "Fri, 31 Dec 99999 23:59:59 GMT"):
@@ -58,6 +70,7 @@ def _code_of(
     *,
     before: bytes = b"",
     is_chunked: bool = False,
+    call: Callable[[Client], object] = lambda client: client.detect(b"\xff\xd8\xff"),
 ) -> str:
     """Returns the code of the error that a call raises for this response."""
 
@@ -65,7 +78,7 @@ def _code_of(
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
+            self.rfile.read(int(self.headers["content-length"] or 0))
             self.wfile.write(before)
             self.send_response(status)
             self.send_header("content-type", "application/json")
@@ -79,6 +92,8 @@ def _code_of(
             text = f"{len(body):x}\r\n{body}\r\n0\r\n\r\n" if is_chunked else body
             self.wfile.write(text.encode())
 
+        do_GET = do_DELETE = do_POST
+
         def log_message(self, format: str, *arguments: object) -> None:
             pass
 
@@ -88,7 +103,7 @@ def _code_of(
         try:
             url = f"http://127.0.0.1:{server.server_port}"
             with Client(base_url=url, api_key="a-key", attempts_max=1) as client:
-                client.detect(b"\xff\xd8\xff")
+                call(client)
         except FacegateError as error:
             return error.code
         finally:

@@ -78,6 +78,9 @@ class ImageTests(TestCase):
         with self.assertRaises(FacegateError):
             text: Any = io.StringIO("text")
             client.detect(text)
+        picture: Any = io.TextIOWrapper(io.BytesIO(b"\xff\xd8\xff"), encoding="utf-8")
+        with self.assertRaisesRegex(FacegateError, "a binary file"):
+            client.detect(picture)
 
     def test_the_content_type_is_detected(self) -> None:
         self.assertEqual(to_image_item(b"\x89PNG...")["contentType"], "image/png")
