@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { imageParams, startGallery, type TestGallery } from '../../support/gallery/test-gallery.ts'
+import { rootDir } from '../../support/paths.ts'
 
 const app = 'https://app.example.org'
 const local = 'http://localhost:3000'
@@ -70,6 +73,11 @@ test('A page of a permitted origin can read every response and the headers that 
       assert.ok(exposed.includes(name), name)
     assert.equal('access-control-allow-credentials' in cors, false)
   }
+  const page = await readFile(path.join(rootDir, 'docs/reference/request-formats.md'), 'utf8')
+  const row = page.split('\n').find((line) => line.includes('headers that the page can read'))
+  const documented = [...(row ?? '').matchAll(/`([\w-]+)`/gu)].map(([, name]) => name)
+  const { 'access-control-expose-headers': exposed } = corsOf(await call(app, gallery.key))
+  assert.deepEqual(documented, exposed?.split(', '))
   const missing = await fetch(`${gallery.url}/v1/nothing`, { headers: { origin: app } })
   assert.deepEqual([missing.status, corsOf(missing)['access-control-allow-origin']], [404, app])
 })
