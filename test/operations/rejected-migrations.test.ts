@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -114,6 +115,25 @@ test('A target that is not empty and a wrong address are rejected', { skip }, as
   const [, , , , , { table, rows, amountMicros }] = migrated.comparisons
   assert.deepEqual([table, rows, typeof amountMicros], ['ledgerTransfers', transfers, 'string'])
   assert.equal(migrated.checks.length, 9)
+})
+
+test('A database whose encoding is not UTF8 is rejected and stays empty', { skip }, async () => {
+  const server = await sharedPostgresServer()
+  const database = await server.createDatabase({ template: 'template0', encoding: 'LATIN1' })
+  await using setup = await createMigrationSetup(installation.dataDir, database)
+  const { dataDir, url } = setup
+  const rule =
+    /the database facegate_\S+ has the encoding LATIN1; create another one with createdb --encoding UTF8 --template template0/u
+  const { code, err } = await runMigration(dataDir, url)
+  assert.equal(code, 1)
+  assert.match(err, rule)
+  const start = async () => {
+    await using _gallery = await startGallery({ environment: { DATABASE_URL: url } })
+  }
+  await assert.rejects(start, rule)
+  const tables = 'select relname from pg_class where relnamespace = current_schema()::regnamespace'
+  assert.deepEqual(await queryAllAccounts(url, tables), [])
+  assert.equal(existsSync(path.join(dataDir, 'moved-to')), false)
 })
 
 test(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { unpackLatencies } from '../../lib/observability/latency-histogram.ts'
 import { type QueryRunner, prepare } from '../postgres/connection/kysely-driver.ts'
-import { lockSchema } from '../postgres/migrate-schema.ts'
+import { lockSchema, requireUtf8 } from '../postgres/migrate-schema.ts'
 import { advanceTable, createProgress, findProgress } from './progress.ts'
 import { type Table, migratedTables } from './tables.ts'
 
@@ -16,27 +16,26 @@ type RowBatch = {
 /** The oldest supported version of PostgreSQL. */
 const versionMin = 15
 
-type ServerCapabilities = {
+const selectCapabilities = prepare<{
   readonly version: number
   readonly schema: string | null
   readonly database: string
   readonly role: string
   readonly canCreate: boolean | null
-}
-
-const selectCapabilities = prepare<ServerCapabilities>(
+}>(
   `select current_setting('server_version_num')::integer / 10000 as version,
      current_schema() as schema, current_database() as database, current_user as role,
      has_schema_privilege(current_schema(), 'create') as "canCreate"`,
 )
 
-/** @throws Error if the server is too old or the role cannot create tables. */
+/** @throws Error if the server is too old, its encoding not UTF8, or no table can be created. */
 export async function requireUsableServer(on: QueryRunner): Promise<void> {
   const capabilities = await selectCapabilities.first(on, {})
   if (!capabilities) throw new Error('the database returned no description of itself')
   const { version, schema, database, role, canCreate } = capabilities
   if (version < versionMin)
     throw new Error(`the server is PostgreSQL ${version}; it must be ${versionMin} or newer`)
+  await requireUtf8(on)
   if (schema === null || !canCreate)
     throw new Error(
       `the role ${role} may not create tables in ${schema ?? 'any schema'} of ${database}; ` +
@@ -175,6 +174,8 @@ function toJson(name: string, value: unknown): unknown {
   return value
 }
 
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
 export function keyToText(key: KeyValues): string {
   return JSON.stringify(
     key.map((value) => (value instanceof Uint8Array ? { hex: hexOf(value) } : value)),
@@ -199,8 +200,4 @@ export function differingColumns(row: TableRow, other: TableRow): string[] {
 function isSame(a: unknown, b: unknown): boolean {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
   return isDeepStrictEqual(a, b)
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }

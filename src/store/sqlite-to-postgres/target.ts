@@ -31,7 +31,8 @@ export async function openMigrationTarget(url: string) {
   const address = parseServerAddress(url)
   const explain = throwExplained(address)
   await checkConnection(url).catch(explain)
-  const pool = openPool(url, poolOptions)
+  await using opened = new AsyncDisposableStack()
+  const pool = opened.adopt(openPool(url, poolOptions), (each) => each.close())
   const target = {
     /** Server and database, without the password. */
     label: address.label,
@@ -46,11 +47,7 @@ export async function openMigrationTarget(url: string) {
     createLogPartition: (atMs: number) => createLogPartitions(pool, atMs, 0).catch(explain),
     [Symbol.asyncDispose]: () => pool.close(),
   }
-  try {
-    await target.read(requireUsableServer)
-    return target
-  } catch (error) {
-    await pool.close()
-    throw error
-  }
+  await target.read(requireUsableServer)
+  opened.move()
+  return target
 }

@@ -10,7 +10,10 @@ export type PostgresServer = {
   /** The URL of the superuser, for operations that the service must never perform. */
   readonly adminUrl: string
   /** Creates a database whose owner is subject to row-level security. */
-  readonly createDatabase: (options?: { readonly template?: string }) => Promise<TestDatabase>
+  readonly createDatabase: (options?: {
+    readonly template?: string
+    readonly encoding?: string
+  }) => Promise<TestDatabase>
 }
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly name: string }
@@ -73,11 +76,12 @@ export async function startPostgresCluster({
 function postgresServerAt(adminUrl: string): PostgresServer {
   return {
     adminUrl,
-    createDatabase: async ({ template = 'template1' } = {}) => {
+    createDatabase: async ({ template = 'template1', encoding } = {}) => {
       const name = `facegate_${randomBytes(8).toString('hex')}`
       // A copy of the files takes half the processor time of a copy through the write-ahead log.
       const copied = `template ${template} strategy file_copy`
-      await runSql(adminUrl, `create database ${name} owner ${ownerRole} ${copied}`)
+      const locale = encoding ? `encoding '${encoding}' locale 'C'` : ''
+      await runSql(adminUrl, `create database ${name} owner ${ownerRole} ${copied} ${locale}`)
       const url = new URL(urlWithDatabase(adminUrl, name))
       url.username = ownerRole
       return {

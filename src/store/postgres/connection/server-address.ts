@@ -67,7 +67,7 @@ function explainServerError({ code = '', message }: DatabaseError, address: Serv
   const explanations: Readonly<Record<string, string>> = {
     '28P01': `${server} refuses the password of the role ${role}`,
     '28000': `${server} refuses the login of the role ${role}: ${message}`,
-    '3D000': `there is no database ${database} on ${server}; create it with createdb --owner ${role} ${database}`,
+    '3D000': `there is no database ${database} on ${server}; create it with createdb --encoding UTF8 --template template0 --owner ${role} ${database}`,
     '42501': `the role ${role} lacks a permission in ${database} (${message}); make it the owner: alter database ${database} owner to ${role}`,
     '53100': `the disk of ${server} is full: ${message}; free space, then run the command again`,
     '53300': `${server} accepts no more connections: ${message}`,
