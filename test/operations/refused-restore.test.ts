@@ -33,10 +33,12 @@ test('A restore that fails leaves nothing behind, and the next one removes what 
   t.after(() => delete process.env['MASTER_KEY_FILE'])
   const restoreTo = (options: string) => runJson(newDir, restore, options)
   await writeFile(records, 'nonsense\n')
+  await writeFile(`${copy}.empty`, '')
   const failures = [
     [`--from ${copy} --deletions ${records}`, /line 1 of .* is not a deletion record/u],
     [`--from ${records} --deletions none`, /file is not a database/u],
     [`--from ${copy}.missing --deletions none`, /there is no copy .*\.missing/u],
+    [`--from ${copy}.empty --deletions none`, /copy\S*\.empty is empty; name an intact copy$/u],
     [`--from /dev/null --deletions none`, /\/dev\/null is not a file/u],
   ] as const
   for (const [options, reason] of failures) {

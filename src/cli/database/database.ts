@@ -91,7 +91,8 @@ async function restoreInto(config: Config, from: string, deletions: string | und
     return openStore(workFolder)
   }
   const store = await openCopy().catch((cause: unknown) => {
-    throw new Error(`${from} cannot be restored: ${describeError(cause)}`, { cause })
+    const reason = describeError(cause).replaceAll(copy, from)
+    throw new Error(`${from} cannot be restored: ${reason}`, { cause })
   })
   let result: RestoreResult
   try {
@@ -126,6 +127,7 @@ function requireSingleFile(from: string): void {
   if (!existsSync(from)) throw new Error(`there is no copy ${from}`)
   if (!statSync(from).isFile())
     throw new Error(`${from} is not a file, which a copy must be: write it to a file first`)
+  if (statSync(from).size === 0) throw new Error(`${from} is empty; name an intact copy`)
   const beside = existingDatabaseFiles(from).filter((file) => file !== from)
   if (beside.length > 0)
     throw new Error(

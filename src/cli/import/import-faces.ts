@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs'
 import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { isNotFound } from '../../models/artifact-file.ts'
 import { Interruption, createProgressBar, toJson } from '../command.ts'
 import { type ServiceAccess, requireService } from '../context/saved-context.ts'
 import {
@@ -151,10 +151,9 @@ async function openImportJournal(journalFile: string, projectId: string) {
   const done = new Set<string>()
   const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
     JSON.stringify([file, externalId])
-  const recorded = await readFile(journalFile, 'utf8').catch((error: unknown) => {
-    if (isNotFound(error)) return ''
-    throw error
-  })
+  const recorded = existsSync(journalFile) ? await readFile(journalFile, 'utf8') : ''
+  if (recorded !== '' && !recorded.startsWith('{"projectId":'))
+    throw new Error(`--journal: ${journalFile} is not a journal of an import; name another file`)
   for (const line of recorded.split('\n')) {
     // An interrupted import can leave an incomplete line.
     const result = parseJsonText(lineSchema, line)

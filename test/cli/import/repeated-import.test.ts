@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -90,6 +90,15 @@ test('an image is skipped only if the journal lists it as enrolled in the same p
       /1 image not sent: .*\/journal; to send all images, pass another --journal/u,
     )
   }
+})
+
+test('an import refuses a journal that is another file, and leaves it unchanged', async () => {
+  await writePeople('fay')
+  await writeFile(journal, 'file,externalId\nfay.jpg,1\n')
+  const { code, err } = await runImport(gallery)
+  assert.equal(code, 1)
+  assert.match(err, /--journal: .*\/journal is not a journal of an import; name another file/u)
+  assert.equal(await readFile(journal, 'utf8'), 'file,externalId\nfay.jpg,1\n')
 })
 
 test('an import without pending images also checks the service and the key', async () => {
