@@ -60,6 +60,7 @@ export const frozenRowsContract = {
     await createProjectGallery(fixture)
     await enrollSubject(fixture, 's-1')
     const { frozen, active } = await createProjects(fixture)
+    assert.deepEqual(await queries.listFrozenAccounts(store.db), [fixture.accountId])
     await store.write(async (tx) => {
       await addOldRows(tx, frozen, numbers)
       await addOldRows(tx, active, [600])
