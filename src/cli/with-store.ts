@@ -15,6 +15,9 @@ import {
 } from '../store/tenancy/projects.ts'
 import { readSettings } from './read-settings.ts'
 
+/** Counting the templates of a million faces takes minutes on a loaded machine. */
+const readTimeoutMs = 600_000
+
 /**
  * Runs `work` on the database of the environment. A server may use the database at the same time.
  *
@@ -24,7 +27,7 @@ export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<
   const config = readSettings()
   if (!hasDatabase(config))
     throw new Error(`there is no database in ${config.DATA_DIR}; start the service once`)
-  const opened = await openStore(storeLocationOf(config))
+  const opened = await openStore(storeLocationOf(config), { readTimeoutMs })
   const store = opened.isShared ? opened : pauseAfterWrites(opened, sleep)
   try {
     return await runAsAllAccounts(() => work(store))

@@ -19,6 +19,8 @@ export type StoreLocation = {
 export type StoreOptions = {
   /** The longest execution time of a statement on PostgreSQL, ms; tests raise it. */
   readonly statementTimeoutMs?: number
+  /** The same for the statements of `read`, for commands that count all rows. */
+  readonly readTimeoutMs?: number
   /** Receives warnings for the operator: a role with too many rights, a schema of a later version. */
   readonly log?: Pick<Log, 'warn'>
   /** Whether this process serves calls. Commands and threads only use the database for a while. */

@@ -5,7 +5,41 @@ import { Client } from 'pg'
 import { startConsole } from '../support/console/test-console.ts'
 import { createMigratedDatabase } from '../support/database/engine.ts'
 import { postgresSkipReason } from '../support/database/postgres-server.ts'
-import { imageParams } from '../support/gallery/test-gallery.ts'
+import { startCli } from '../support/cli/run-cli.ts'
+import { imageParams, startGallery } from '../support/gallery/test-gallery.ts'
+
+test(
+  'A command that reads for longer than a call may returns its result',
+  { skip: postgresSkipReason ?? false },
+  async () => {
+    await using database = await createMigratedDatabase()
+    await using service = await startGallery({ environment: { DATABASE_URL: database.url } })
+    await service.value('svc.enroll', imageParams('Ada'))
+    const admin = new Client({ connectionString: database.url })
+    await admin.connect()
+    await admin.query('begin')
+    await admin.query('lock table templates in access exclusive mode')
+    const { dataDir } = service
+    const environment = { DATABASE_URL: database.url, DATA_DIR: dataDir }
+    const command = startCli(['models', 'status', '--json'], environment)
+    /** Whether a statement waits for longer than the statement timeout of calls, 2 s. */
+    const isLong = async () => {
+      const { rowCount } = await admin.query(
+        `select from pg_stat_activity where datname = current_database() and state = 'active'
+         and wait_event_type = 'Lock' and query like '%"templates"%'
+         and clock_timestamp() - query_start > interval '2.5 s'`,
+      )
+      await admin.query('select pg_stat_clear_snapshot()')
+      return rowCount === 1
+    }
+    while (command.process.exitCode === null && !(await isLong())) await sleep(20)
+    await admin.query('rollback')
+    const { code, out, err } = await command.result
+    assert.equal(code, 0, err)
+    assert.equal(JSON.parse(out).models.length, 2)
+    await admin.end()
+  },
+)
 
 test(
   'While lists of one account wait for the database, calls of every account are answered',

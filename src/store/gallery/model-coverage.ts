@@ -10,13 +10,12 @@ export async function findModelCoverage(tx: ReadTx, modelId: string) {
         join.onRef('templates.faceId', '=', 'faces.faceId').on('modelId', '=', modelId),
       )
       .leftJoin('crops', 'crops.faceId', 'faces.faceId')
-      .select((row) => [
-        row.fn.countAll<number>().as('all'),
-        row.fn.count<number>('templates.faceId').as('comparable'),
-        row.fn
-          .count<number>(
-            row.case().when('templates.faceId', 'is', null).then(row.ref('crops.faceId')).end(),
-          )
+      .select(({ fn }) => [
+        fn.countAll<number>().as('all'),
+        fn.count<number>('templates.faceId').as('comparable'),
+        fn
+          .count<number>('crops.faceId')
+          .filterWhere('templates.faceId', 'is', null)
           .as('remakeable'),
       ]),
   )
@@ -38,10 +37,11 @@ export async function countNotComparable(tx: ReadTx, modelId: string): Promise<n
   const comparable = tx.build
     .selectFrom('templates')
     .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-    .select((row) => row.fn.count<number>('subjectId').distinct().as('count'))
+    .select('subjectId')
+    .distinct()
     .where('modelId', '=', modelId)
   const all = await countRows(tx, tx.build.selectFrom('subjects').select('subjectId'))
-  return all - ((await tx.run(comparable))[0]?.count ?? 0)
+  return all - (await countRows(tx, comparable))
 }
 
 /** Counts the templates of each model, by the model's id. */

@@ -51,37 +51,39 @@ export async function retireTemplates(
   return { templates, faces }
 }
 
-/** Counts the templates, subjects and faces that a retirement affects. */
+/**
+ * Counts the templates, subjects and faces that a retirement affects. It groups all templates by
+ * subject: a search for each template takes PostgreSQL 30 s with 600,000.
+ */
 export async function findRetirementImpact(
   tx: ReadTx,
   { modelId, activeModelId }: ModelRetirement,
 ) {
-  const [impact] = await tx.run(
-    tx.build
-      .selectFrom('templates')
-      .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-      .where('modelId', '=', modelId)
-      .select((row) => [
-        row.fn.countAll<number>().as('templates'),
-        // Subjects with templates of the model and none of the active one. Their templates are kept.
-        row.fn
-          .count<number>('faces.subjectId')
-          .distinct()
-          .filterWhere((face) => face.not(face.exists(templatesOfSubject(tx, activeModelId))))
-          .as('dependentSubjects'),
-        // Faces of other subjects with a template of this model only. The faces are deleted.
-        row.fn
-          .countAll<number>()
-          .filterWhere((face) =>
-            face.and([
-              face.exists(templatesOfSubject(tx, activeModelId)),
-              face.not(face.exists(otherTemplatesOfFace(tx, modelId))),
-            ]),
-          )
-          .as('facesWithOnlyThisModel'),
-      ]),
-  )
-  return impact ?? { templates: 0, dependentSubjects: 0, facesWithOnlyThisModel: 0 }
+  const bySubject = tx.build
+    .selectFrom('templates')
+    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .groupBy('subjectId')
+    .select(({ fn }) => [
+      fn.countAll<number>().filterWhere('modelId', '=', modelId).as('retired'),
+      fn.countAll<number>().filterWhere('modelId', '=', activeModelId).as('active'),
+      fn.count('faces.faceId').distinct().as('faces'),
+      fn.count('faces.faceId').distinct().filterWhere('modelId', '!=', modelId).as('kept'),
+    ])
+  const affected = tx.build.selectFrom(bySubject.as('bySubject')).where('retired', '>', 0)
+  const query = affected.select(({ fn }) => [
+    fn.sum<number | null>('retired').as('templates'),
+    // Subjects with templates of the model and none of the active one. Their templates are kept.
+    fn.countAll<number>().filterWhere('active', '=', 0).as('dependentSubjects'),
+    fn.sum<number | null>('faces').filterWhere('active', '>', 0).as('faces'),
+    fn.sum<number | null>('kept').filterWhere('active', '>', 0).as('keptFaces'),
+  ])
+  const [impact] = await tx.run(query)
+  return {
+    templates: impact?.templates ?? 0,
+    dependentSubjects: impact?.dependentSubjects ?? 0,
+    /** Faces of other subjects with a template of this model only. The faces are deleted. */
+    facesWithOnlyThisModel: (impact?.faces ?? 0) - (impact?.keptFaces ?? 0),
+  }
 }
 
 async function retireBatch(tx: Tx, retirement: ModelRetirement): Promise<RetirementResult> {
@@ -91,62 +93,47 @@ async function retireBatch(tx: Tx, retirement: ModelRetirement): Promise<Retirem
   if (!first) return { templates: 0, faces: 0 }
   const { galleryId } = first
   await lockGallery(tx, galleryId, 'exclusive')
+  const others = tx.build
+    .selectFrom('templates as other')
+    .select('other.faceId')
+    .where('other.faceId', '=', sql.ref<string>('faces.faceId'))
+    .where('other.modelId', '!=', modelId)
   const rows = await tx.run(
     retirable
       .where('faces.galleryId', '=', galleryId)
-      .select((row) => [
-        'faces.faceId',
-        'faces.subjectId',
-        row.exists(otherTemplatesOfFace(tx, modelId)).as('hasOther'),
-      ])
+      .select((row) => ['faces.faceId', 'faces.subjectId', row.exists(others).as('hasOther')])
       .limit(templateBatchRows),
   )
-  const idsOf = (hasOther: boolean): string[] =>
-    rows.filter((row) => Boolean(row.hasOther) === hasOther).map(({ faceId }) => faceId)
-  const [keptIds, deletedIds] = [idsOf(true), idsOf(false)]
   if (rows.length === 0) return { templates: 0, faces: 0 }
-  const sequence = await recordGalleryChange(tx, { galleryId, faces: -deletedIds.length })
-  await markForNewKey(tx, [...keptIds, ...deletedIds])
+  const faceIds = rows.map(({ faceId }) => faceId)
+  const deletedFaces = rows.filter((row) => !row.hasOther).length
+  const sequence = await recordGalleryChange(tx, { galleryId, faces: -deletedFaces })
+  await markForNewKey(tx, faceIds)
   for (const [subjectId, ofSubject] of Map.groupBy(rows, (row) => row.subjectId)) {
     const deleted = ofSubject.filter((row) => !row.hasOther).map(({ faceId }) => faceId)
     await removeFaces(tx, { galleryId, subjectId, sequence }, deleted)
     await markSubjectChanged(tx, { subjectId, sequence })
   }
-  if (keptIds.length > 0) {
-    const query = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
-    await tx.run(query.where('faceId', 'in', keptIds))
-  }
-  return { templates: rows.length, faces: deletedIds.length }
-}
-
-/** Selects the model's templates of subjects that also have a template of the active model. */
-function selectRetirable(tx: ReadTx, { modelId, activeModelId }: ModelRetirement) {
-  return tx.build
-    .selectFrom('templates')
-    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-    .where('modelId', '=', modelId)
-    .where((row) => row.exists(templatesOfSubject(tx, activeModelId)))
+  const retired = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
+  await tx.run(retired.where('faceId', 'in', faceIds))
+  return { templates: rows.length, faces: deletedFaces }
 }
 
 /**
- * Selects the model's templates of the subject of a row of `faces`. SQLite keeps the order of a cross
- * join: it starts with the subject's few faces and not with all templates of the model.
+ * Selects the model's templates of subjects that also have a template of the active model. SQLite keeps
+ * the order of a cross join: it starts with the subject's few faces and not with all templates.
  */
-function templatesOfSubject({ build }: ReadTx, modelId: string) {
-  return build
+function selectRetirable({ build }: ReadTx, { modelId, activeModelId }: ModelRetirement) {
+  const active = build
     .selectFrom('faces as own')
     .crossJoin('templates as active')
     .select('own.faceId')
     .where('own.subjectId', '=', sql.ref<string>('faces.subjectId'))
     .whereRef('active.faceId', '=', 'own.faceId')
-    .where('active.modelId', '=', modelId)
-}
-
-/** Selects the other models' templates of a row of `faces`. */
-function otherTemplatesOfFace({ build }: ReadTx, modelId: string) {
+    .where('active.modelId', '=', activeModelId)
   return build
-    .selectFrom('templates as other')
-    .select('other.faceId')
-    .where('other.faceId', '=', sql.ref<string>('faces.faceId'))
-    .where('other.modelId', '!=', modelId)
+    .selectFrom('templates')
+    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
+    .where('modelId', '=', modelId)
+    .where((row) => row.exists(active))
 }

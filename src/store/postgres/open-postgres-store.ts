@@ -43,7 +43,7 @@ export async function openPostgresStore(
 ): Promise<Store> {
   const { log, version = '', isServer = false, hasGalleries = true } = options
   const { connectionsMax = connectionsMaxDefault } = options
-  const { statementTimeoutMs = statementTimeoutMsDefault } = options
+  const { statementTimeoutMs = statementTimeoutMsDefault, readTimeoutMs } = options
   await using opened = new AsyncDisposableStack()
   const pool = openPool(url, { connectionsMax, statementTimeoutMs, log })
   opened.defer(() => pool.close())
@@ -57,6 +57,7 @@ export async function openPostgresStore(
   opened.defer(() => clock.close())
   if (isServer) opened.use(await scheduleLogPartitions(pool, log))
   const writeOptions: TransactionOptions = { access: 'write', retryOn: 'race' }
+  const readOptions = { access: 'read', statementTimeoutMs: readTimeoutMs } as const
   const runBatched = createBatcher(pool)
   const write: Store['write'] = (job) => transact(pool, writeOptions, (on) => job(postgresTx(on)))
   const resources = opened.move()
@@ -76,8 +77,7 @@ export async function openPostgresStore(
         else await lockChangesOf(tx, accountId)
         return job({ db: databaseOnTransaction(transaction), tx })
       }),
-    read: (job) =>
-      transact(pool, { access: 'read' }, (transaction) => job(postgresReadTx(transaction))),
+    read: (job) => transact(pool, readOptions, (transaction) => job(postgresReadTx(transaction))),
     checkpoint: () => Promise.resolve(true),
     ...createKeyFinders((hash) => readKey(pool, hash)),
     readInfo: () => readPostgresInfo(pool, url),

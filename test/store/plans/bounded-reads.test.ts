@@ -7,6 +7,7 @@ import { findFaces } from '../../../src/store/gallery/faces.ts'
 import { findMatches } from '../../../src/store/gallery/feedback/match-verdicts.ts'
 import { findGroupNames } from '../../../src/store/gallery/groups.ts'
 import { findSubjectPositions, findSubjects } from '../../../src/store/gallery/subjects.ts'
+import { findRetirementImpact } from '../../../src/store/gallery/retire-model.ts'
 import { findExpiringKeys } from '../../../src/store/webhooks/expiring-keys.ts'
 import { findWebhooks } from '../../../src/store/webhooks/webhooks.ts'
 import type { Tx } from '../../../src/store/database.ts'
@@ -45,6 +46,13 @@ test('Deliveries that are given up are changed by their ids, without those that 
     const [statement] = await explain((tx) => expireDeliveries(tx as Tx, old))
     assert.match(statement?.plan ?? '', /^SEARCH webhookDeliveries .*eventId=\? AND webhookId=\?/u)
     assert.doesNotMatch(statement?.plan ?? '', /webhookId=\? AND state=\?/u)
+  }))
+
+test('The effect of a retirement is counted without a search for each template', () =>
+  onSqlite(async ({ explain }) => {
+    const retirement = { modelId: 'old', activeModelId: 'active' }
+    const [statement] = await explain((tx) => findRetirementImpact(tx, retirement))
+    assert.doesNotMatch(statement?.plan ?? 'none', /CORRELATED|^none/u, statement?.plan)
   }))
 
 test('Keys are checked for their expiry only in projects with a webhook that receives it', () =>

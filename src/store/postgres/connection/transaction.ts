@@ -17,7 +17,7 @@ export type TransactionOptions = {
   /** `read` reads one snapshot. */
   readonly access: 'read' | 'write'
   /** The longest execution time of a statement, ms, instead of the pool's limit; 0: no limit. */
-  readonly statementTimeoutMs?: number
+  readonly statementTimeoutMs?: number | undefined
   /** The errors after which the job is repeated, see `isRetryable`; `deadlock` by default. */
   readonly retryOn?: 'race' | 'deadlock' | 'never'
 }
