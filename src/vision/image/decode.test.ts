@@ -30,6 +30,17 @@ test('A JPEG of any usual form has the pixels that libvips decodes, within the r
   }
 })
 
+test('A large progressive JPEG is decoded once, and one with a single scan twice if needed', async () => {
+  for (const orientation of [undefined, 6])
+    for (const progressive of [true, false]) {
+      const large = image().resize(2560, 1920, { fit: 'fill' }).jpeg({ progressive })
+      const bytes = await large.withMetadata({ ...(orientation && { orientation }) }).toBuffer()
+      const { frame, highResFrame } = await decodeImage(bytes, 1e7, 'image')
+      assert.equal((await highResFrame()) === frame, progressive)
+      assert.equal(Math.max(frame.width, frame.height), progressive ? 2048 : 640)
+    }
+})
+
 test('A truncated JPEG, one of CMYK and one with another size than stated are not decoded', async () => {
   const { baseline } = forms
   const cmyk = await image().toColourspace('cmyk').jpeg().toBuffer()

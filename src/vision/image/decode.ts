@@ -63,14 +63,14 @@ export async function openImage(image: EncodedImage, limits: ImageLimits, path: 
 export async function decodeImage(bytes: Buffer, pixelsMax: number, path: string) {
   const options = { failOn: 'warning', limitInputPixels: pixelsMax, autoOrient: true } as const
   const metadata = await readMetadata(bytes, options).catch(reject)
-  const { size, orientation, isJpeg, profile, space } = metadata
+  const { size, orientation, isJpeg, isProgressive, profile, space } = metadata
   if (profile === 'ignored' && space === 'cmyk')
     throw new ActionError(
       'IMAGE_DECODE_FAILED',
       `${path}.bytes: the colour profile has processing elements (D2B0 to D2B3); convert the image to sRGB`,
     )
   const longerSidePx = Math.max(size.width, size.height)
-  const isDrafted = isJpeg && space !== 'cmyk' && longerSidePx >= draftShrinkMin * draftSidePx
+  const isDrafted = isJpeg && !isProgressive && space !== 'cmyk' && longerSidePx >= draftedSidePxMin
   const isPlainJpeg =
     isJpeg && orientation === 1 && profile !== 'other' && longerSidePx <= frameSidePxMax
   const decodeFrame = (sideMax: number): Promise<Frame> =>
@@ -99,6 +99,7 @@ type ImageMetadata = {
   /** The EXIF orientation, 1..8; 1 means no change. */
   readonly orientation: number
   readonly isJpeg: boolean
+  readonly isProgressive: boolean
   /** The ICC profile. */
   readonly profile: 'none' | 'srgb' | 'ignored' | 'other'
   /** The colour space of the pixels, as libvips names it; undefined for a JPEG without metadata. */
@@ -111,12 +112,14 @@ async function readMetadata(bytes: Buffer, options: SharpOptions): Promise<Image
     sniffFileType(bytes) === 'JPEG' && !bytes.includes('Exif') && !bytes.includes('ICC_PROFILE')
   const header = isBare ? readJpegHeader(bytes) : undefined
   if (header && header.channels !== 4) {
-    const { width, height } = header
-    return { size: { width, height }, orientation: 1, isJpeg: true, profile: 'none' }
+    const { width, height, scans } = header
+    const size = { width, height }
+    return { size, orientation: 1, isJpeg: true, isProgressive: scans > 1, profile: 'none' }
   }
-  const { autoOrient, orientation = 1, format, icc, space } = await sharp(bytes, options).metadata()
+  const metadata = await sharp(bytes, options).metadata()
+  const { autoOrient: size, orientation = 1, format, isProgressive, icc, space } = metadata
   const profile = icc === undefined ? 'none' : classifyProfile(icc)
-  return { size: autoOrient, orientation, isJpeg: format === 'jpeg', profile, space }
+  return { size, orientation, isJpeg: format === 'jpeg', isProgressive, profile, space }
 }
 
 function classifyProfile(icc: Buffer) {
@@ -176,10 +179,11 @@ export function encodeJpeg(frame: Frame): Promise<Buffer> {
  * A large JPEG is first decoded to this longer side. It is enough for detectors (at most 512 px) and
  * for large faces; small faces use the high-resolution frame. For a photograph of 12 megapixels the
  * small frame takes 19 ms and the high-resolution frame 59 ms. libjpeg saves work from a quarter of
- * the size on; decoding to half the size is slower than decoding in full.
+ * the size on; decoding to half the size is slower than decoding in full. A progressive JPEG is decoded
+ * once, because its scans take most of the time at every size.
  */
 const draftSidePx = 640
-const draftShrinkMin = 4
+const draftedSidePxMin = 4 * draftSidePx
 
 /**
  * The longer side of the high-resolution frame, px. Detectors use 512 px. The smallest face that

@@ -25,8 +25,11 @@ export const avifPixelsMax = 3840 * 2160
  */
 export const sidePxMax = 65_535
 
-/** Scans of a JPEG from which on it is a slow type. A progressive photograph has about ten. */
-export const ordinaryScansMax = 16
+/**
+ * The most pixels × scans × samples of a JPEG with several scans. They take up to 1.2 s, however small
+ * the file is. A progressive photograph has about ten scans.
+ */
+export const scanSamplesMax = 800_000_000
 
 /** Returns `limits` with at most `pixelsMax` pixels. */
 export function limitPixels(limits: ImageLimits, pixelsMax: number): ImageLimits {

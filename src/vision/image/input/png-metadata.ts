@@ -45,10 +45,8 @@ const signatureBytes = 8
 const chunkHeadBytes = 8
 const checksumBytes = 4
 
-type PngChunk = { readonly type: string; readonly data: Uint8Array }
-
 /** Yields the chunks up to the end of the image, or up to the first incomplete one. */
-export function* pngChunks(bytes: Uint8Array): Generator<PngChunk> {
+export function* pngChunks(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let offset = signatureBytes; offset + chunkHeadBytes <= bytes.length;) {
     const start = offset + chunkHeadBytes

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ActionError } from '../../../lib/errors.ts'
-import { fourChannelPixelsMax, ordinaryScansMax, slowTypePixelsMax } from './pixel-limits.ts'
+import { fourChannelPixelsMax, scanSamplesMax, slowTypePixelsMax } from './pixel-limits.ts'
 import { validateImage, decodeBase64, readJpegHeader, readPngHeader } from './validate-image.ts'
 import { sniffFileType } from '../../../lib/image-types/image-types.ts'
 import type { EncodedImage } from './encoded-image.ts'
@@ -20,8 +20,10 @@ function pngHeader(width: number, height: number): Buffer {
 }
 
 /** Returns a frame header and `scans` scan headers, each with a little entropy-coded data. */
-function jpegHeader(width: number, height: number, scans = 1, channels = 1): Buffer {
-  const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 0, channels, 1, 0x11, 0])
+function jpegHeader(width: number, height: number, scans = 1, factors = [0x11]): Buffer {
+  const components = factors.flatMap((factor, index) => [index + 1, factor, 0])
+  const lengths = [8 + components.length, 8, 0, 0, 0, 0, factors.length]
+  const frame = Buffer.from([0xff, 0xc0, 0, ...lengths, ...components])
   frame.writeUInt16BE(height, 5)
   frame.writeUInt16BE(width, 7)
   const scan = Buffer.from([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x12, 0xff, 0x00, 0xff, 0xd0])
@@ -118,27 +120,42 @@ test('Types that take longer to decode than others have a lower limit of pixels'
     bytes.set([bits ?? 8, colours ?? 2, 0, 0, interlacing ?? 0], 24)
     return errorCodeOf(bytes, 'image/png')
   }
-  const jpeg = (height: number, scans: number, channels = 3) =>
-    errorCodeOf(jpegHeader(4000, height, scans, channels), 'image/jpeg')
+  const jpeg = (height: number, scans: number, factors: number[]) =>
+    errorCodeOf(jpegHeader(4000, height, scans, factors), 'image/jpeg')
+  const [full, half, quarter] = [
+    [0x11, 0x11, 0x11],
+    [0x21, 0x11, 0x11],
+    [0x22, 0x11, 0x11],
+  ] as const
+  const inks = [0x11, 0x11, 0x11, 0x11]
   const [grey, rgb, palette, greyAlpha, rgba] = [0, 2, 3, 4, 6] as const
   const [transparent, data] = ['\0\0\0\x01tRNS\0CRC4', '\0\0\0\x01IDAT\0CRC4']
   const limited = [
     [slowTypePixelsMax, (height: number) => png(height, [16, rgb, 0])],
     [slowTypePixelsMax, (height: number) => png(height, [8, rgb, 1])],
     [slowTypePixelsMax, (height: number) => png(height, [16, rgba, 0])],
-    [slowTypePixelsMax, (height: number) => jpeg(height, ordinaryScansMax + 1)],
-    [slowTypePixelsMax, (height: number) => jpeg(height, ordinaryScansMax + 1, 4)],
+    // 4:4:4, 4:2:2 and 4:2:0 with the scans of most progressive photographs, then grey and CMYK.
+    [scanSamplesMax / 30, (height: number) => jpeg(height, 10, [...full])],
+    [limits.pixelsMax, (height: number) => jpeg(height, 10, [...half])],
+    [limits.pixelsMax, (height: number) => jpeg(height, 10, [...quarter])],
+    [scanSamplesMax / 32, (height: number) => jpeg(height, 16, [...quarter])],
+    [scanSamplesMax / 51, (height: number) => jpeg(height, 17, [...full])],
+    [scanSamplesMax / 32, (height: number) => jpeg(height, 16, [0x11])],
+    [scanSamplesMax / 40, (height: number) => jpeg(height, 10, inks)],
+    [fourChannelPixelsMax, (height: number) => jpeg(height, 4, inks)],
     [fourChannelPixelsMax, (height: number) => png(height, [8, rgba, 0])],
     [fourChannelPixelsMax, (height: number) => png(height, [8, palette, 0], transparent + data)],
-    [fourChannelPixelsMax, (height: number) => jpeg(height, 1, 4)],
-    [limits.pixelsMax, (height: number) => jpeg(height, ordinaryScansMax)],
+    [fourChannelPixelsMax, (height: number) => jpeg(height, 1, inks)],
+    [limits.pixelsMax, (height: number) => jpeg(height, 1, [...full])],
+    [limits.pixelsMax, (height: number) => jpeg(height, 3, [...full])],
     ...[grey, rgb, palette, greyAlpha].map(
       (colours) => [limits.pixelsMax, (height: number) => png(height, [8, colours, 0])] as const,
     ),
   ] as const
   for (const [pixelsMax, check] of limited) {
-    assert.equal(check(pixelsMax / 4000), 'valid')
-    assert.equal(check(pixelsMax / 4000 + 1), 'IMAGE_TOO_LARGE')
+    const height = Math.floor(pixelsMax / 4000)
+    assert.equal(check(height), 'valid')
+    assert.equal(check(height + 1), 'IMAGE_TOO_LARGE')
   }
 })
 
@@ -158,7 +175,13 @@ test('The size is read from the image, not from a thumbnail or trailing data', (
   const app1 = Buffer.concat([Buffer.from([0xff, 0xe1, 0, thumbnail.length + 2]), thumbnail])
   const whole = jpegHeader(640, 480)
   const bytes = Buffer.concat([whole.subarray(0, 2), app1, whole.subarray(2), jpegHeader(9, 9)])
-  assert.deepEqual(readJpegHeader(bytes), { width: 640, height: 480, scans: 1, channels: 1 })
+  assert.deepEqual(readJpegHeader(bytes), {
+    width: 640,
+    height: 480,
+    scans: 1,
+    channels: 1,
+    samples: 2,
+  })
 })
 
 test('Broken headers are rejected', () => {

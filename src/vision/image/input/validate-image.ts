@@ -5,7 +5,7 @@ import type { EncodedImage, ImageLimits } from './encoded-image.ts'
 import {
   fourChannelPixelsMax,
   limitPixels,
-  ordinaryScansMax,
+  scanSamplesMax,
   sidePxMax,
   slowTypePixelsMax,
 } from './pixel-limits.ts'
@@ -40,8 +40,8 @@ export function validateImage(image: EncodedImage, limits: ImageLimits, path: st
 }
 
 /**
- * A progressive photograph of a camera has about ten scans, and every scan passes over all pixels.
- * A file with more scans than this limit is built to keep a decoder busy.
+ * Each scan has a cost, however small the image is. A file with more scans than this limit is built
+ * to keep a decoder busy.
  */
 const scansMax = 100
 
@@ -69,11 +69,12 @@ function checkHeader(bytes: Buffer, type: 'JPEG' | 'PNG', limits: ImageLimits, f
   const header = type === 'PNG' ? readPngHeader(bytes) : readJpegHeader(bytes)
   if (!header)
     throw new ActionError('IMAGE_DECODE_FAILED', `${field}: the ${type} header is damaged`)
-  const { scans, channels } = header
-  const isSlow = type === 'PNG' ? isSlowPng(bytes) : scans > ordinaryScansMax
+  const { scans, samples = 1, channels } = header
+  const isSlow = type === 'PNG' && isSlowPng(bytes)
   const hasFour = type === 'PNG' ? isTransparentPng(bytes) : channels === 4
-  const pixelsMax = isSlow ? slowTypePixelsMax : hasFour ? fourChannelPixelsMax : Infinity
-  requireImageSize(header, limitPixels(limits, pixelsMax), field)
+  const typeMax = isSlow ? slowTypePixelsMax : hasFour ? fourChannelPixelsMax : Infinity
+  const scannedMax = scans > 1 ? Math.floor(scanSamplesMax / (scans * samples)) : Infinity
+  requireImageSize(header, limitPixels(limits, Math.min(typeMax, scannedMax)), field)
   const exceeded = type === 'PNG' ? exceededMetadataLimit(bytes) : undefined
   if (exceeded)
     throw new ActionError(
@@ -112,6 +113,8 @@ type ImageHeader = {
   readonly height: number
   /** Passes over all pixels: the scans of a JPEG, 1 for a PNG. */
   readonly scans: number
+  /** Per pixel of a JPEG: 3 in 4:4:4, and at least 2, because a scan may omit the reduced colours. */
+  readonly samples?: number
   /** 1 for grey, 3 for colours and 4 for CMYK; not of a PNG. */
   readonly channels?: number
 }
@@ -149,11 +152,19 @@ export function readJpegHeader(bytes: Uint8Array): ImageHeader | undefined {
     if (isFrameHeader(marker)) {
       if (frame || data.length < 6) return undefined
       const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-      frame = { height: view.getUint16(1), width: view.getUint16(3), channels: view.getUint8(5) }
+      const [height, width, channels] = [view.getUint16(1), view.getUint16(3), view.getUint8(5)]
+      frame = { height, width, channels, samples: Math.max(2, samplesPerPixel(data)) }
     }
     if (marker === startOfScan) scans++
   }
   return frame && scans > 0 ? nonEmpty({ ...frame, scans }) : undefined
+}
+
+/** Returns 3 for a frame header of 4:4:4, and 1.5 for 4:2:0: from the sampling factors of its components. */
+function samplesPerPixel(frame: Uint8Array): number {
+  const factors = [...frame.subarray(6)].filter((_, index) => index % 3 === 1)
+  const areas = factors.map((factor) => (factor >> 4) * (factor & 15))
+  return areas.reduce((sum, area) => sum + area, 0) / Math.max(1, ...areas)
 }
 
 const ihdr = 0x49_48_44_52
@@ -166,10 +177,8 @@ function nonEmpty(header: ImageHeader): ImageHeader | undefined {
   return header.width > 0 && header.height > 0 ? header : undefined
 }
 
-type JpegSegment = { readonly marker: number; readonly data: Uint8Array }
-
 /** Yields the segments up to the end of the image, or up to the first incomplete one. */
-export function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
+export function* jpegSegments(bytes: Uint8Array) {
   // indexOf skips entropy-coded data at the speed of memchr.
   let offset = bytes.indexOf(0xff, 2)
   while (offset !== -1 && offset + 3 < bytes.length) {
