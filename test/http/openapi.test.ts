@@ -199,7 +199,7 @@ test('The flags of a query are booleans, and each operation describes the status
       const shown = `${method} ${path}: ${statuses.join(' ')}`
       for (const status of ['400', '405', '408', '417', '431', '500', '503'])
         assert.ok(statuses.includes(status), shown)
-      const hasIds = path.includes('{') || path === '/v1/feedback'
+      const hasIds = path.includes('{') || ['/v1/feedback', '/v1/visitors'].includes(path)
       assert.equal(statuses.includes('404'), hasIds, shown)
       // Calls of actions report it in the envelope, and the routes are free.
       assert.ok(!statuses.includes('402'), shown)
