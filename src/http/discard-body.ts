@@ -15,7 +15,7 @@ type Payload = string | Buffer | Readable
 const msMaxDefault = 10_000
 const lingerMsDefault = 1000
 
-/** Of a discarded body, which may be anonymous, small chunks take less processor time than of others. */
+/** The bytes of a discarded body per chunk. The body may be anonymous, and a chunk takes microseconds. */
 const discardedChunkBytesMin = 1024
 
 /**

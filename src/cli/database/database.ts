@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -124,10 +124,11 @@ function requireNoDatabase(target: string): void {
 
 /** @throws Error if the copy does not exist, or may lack the writes in a log beside it. */
 function requireSingleFile(from: string): void {
-  if (!existsSync(from)) throw new Error(`there is no copy ${from}`)
-  if (!statSync(from).isFile())
+  const copy = statSync(from, { throwIfNoEntry: false })
+  if (!copy) throw new Error(`there is no copy ${from}`)
+  if (!copy.isFile())
     throw new Error(`${from} is not a file, which a copy must be: write it to a file first`)
-  if (statSync(from).size === 0) throw new Error(`${from} is empty; name an intact copy`)
+  if (copy.size === 0) throw new Error(`${from} is empty; name an intact copy`)
   const beside = existingDatabaseFiles(from).filter((file) => file !== from)
   if (beside.length > 0)
     throw new Error(

@@ -109,7 +109,8 @@ const responseMsMax = 120_000
 /**
  * Sends pictures to an action of a running service and returns the value of its first result.
  *
- * @throws UsageError without a key, or if `draw` is one of the pictures; Error with the code, the reason and the remedy of a failed call.
+ * @throws UsageError without a key, or if `draw` is one of the pictures; Error with the code, the
+ *   reason and the remedy of a failed call.
  */
 async function executeAction<Value extends z.ZodType>(
   action: { readonly name: string; readonly value: Value },

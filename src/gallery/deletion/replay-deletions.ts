@@ -86,10 +86,8 @@ export async function replayDeletions(
   async function replayPending(): Promise<void> {
     const rows = pending.splice(0)
     const found = await store.read((reading) => missingDeletions(reading, rows))
-    const { true: frozen = [], false: missing = [] } = Object.groupBy(found, ({ accountId }) =>
-      frozenIds.has(accountId) ? 'true' : 'false',
-    )
-    for (const { accountId } of frozen) incompleteIds.add(accountId)
+    const missing = found.filter(({ accountId }) => !frozenIds.has(accountId))
+    for (const { accountId } of found) if (frozenIds.has(accountId)) incompleteIds.add(accountId)
     for (let from = 0; from < missing.length; from += insertBatchSize) {
       const batch = missing.slice(from, from + insertBatchSize)
       const result = await store.write(async (tx) => {

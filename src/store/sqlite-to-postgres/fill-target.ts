@@ -174,7 +174,8 @@ function toJson(name: string, value: unknown): unknown {
   return value
 }
 
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const hexOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('hex')
 
 export function keyToText(key: KeyValues): string {
   return JSON.stringify(
