@@ -80,8 +80,8 @@ async function unlock(id) {
 /** Returns the similarity from which a person matches. A lower one by mistake would open the door. */
 function readThreshold() {
   const text = read('THRESHOLD', '0.9')
-  if (!/^(?:0|0?\.\d+|1(?:\.0+)?)$/u.test(text)) {
-    console.error('THRESHOLD must be a number from 0 to 1: set 0.9, or remove it')
+  if (!/^(?:0?\.[89]\d*|1(?:\.0+)?)$/u.test(text)) {
+    console.error('THRESHOLD must be a number from 0.8 to 1: set 0.9, or remove it')
     process.exit(1)
   }
   return Number(text)

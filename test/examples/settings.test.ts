@@ -17,12 +17,12 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true, force: true }))
 
-const threshold = 'THRESHOLD must be a number from 0 to 1: set 0.9, or remove it'
+const threshold = 'THRESHOLD must be a number from 0.8 to 1: set 0.9, or remove it'
 const port = 'PORT must be a whole number from 0 to 65535: set 3000, or remove it'
 const wait = 'must be a whole number of milliseconds, 1 to 999999999: set'
 const http = 'must be an address that begins with http:// or https://, for example'
 const cases = [
-  ['door/door.mjs', 'THRESHOLD', ['0,9', '90', '-1', 'NaN', '0x0', '1.01'], threshold],
+  ['door/door.mjs', 'THRESHOLD', ['0,9', '90', '-1', 'NaN', '0x0', '1.01', '0', '.79'], threshold],
   ['kiosk/server.mjs', 'PORT', ['http', '70000', '-1', '1.5'], port],
   ['liveness-check/server.mjs', 'PORT', ['3000/tcp'], port],
   ['frigate/bridge.mjs', 'FRIGATE_RETRY_MS', ['5s', '0'], `${wait} 5000, or remove it`],
