@@ -136,10 +136,10 @@ type IdOffsets = ReadonlyMap<string, number>
 export async function reserveIds(source: QueryRunner, target: MigrationTarget, ids: AccountIds) {
   const offsets = new Map<string, number>()
   for (const table of movedTables) {
-    const { name, identity, column } = table
+    const { name, sequence, column, key } = table
     const condition = ownedBy(ids, column)
-    if (!identity || condition === undefined) continue
-    const text = `select min("${identity.column}") as first, max("${identity.column}") as last
+    if (sequence === undefined || condition === undefined) continue
+    const text = `select min("${key[0]}") as first, max("${key[0]}") as last
       from "${name}" where ${condition}`
     const range = (await source.run({ text })).rows[0]
     if (typeof range?.['first'] !== 'number') continue
@@ -152,7 +152,7 @@ export async function reserveIds(source: QueryRunner, target: MigrationTarget, i
 
 /** The lock waits for rows whose number was generated, and excludes others until the commit. */
 async function reserveRange(on: QueryRunner, table: AccountTable, count: number): Promise<number> {
-  const sequence = table.identity?.sequence ?? ''
+  const sequence = table.sequence ?? ''
   await on.run({ text: `lock table "${table.name}" in share row exclusive mode` })
   const { rows } = await on.run({ text: `select nextval(${sequence}) as first` })
   const first = Number(rows[0]?.['first'])
@@ -170,7 +170,7 @@ type RowChanges = {
 
 /** Returns a row of the source as it is stored in the target. */
 function adaptRow(
-  { name, identity }: AccountTable,
+  { name, sequence, key: [column = ''] }: AccountTable,
   row: TableRow,
   { offsets, newNames, movedAtUtc }: RowChanges,
 ): TableRow {
@@ -181,11 +181,11 @@ function adaptRow(
     const newName = newNames.get(String(row['userId']))
     return newName === undefined ? row : { ...row, name: newName, nameKey: userNameKey(newName) }
   }
-  if (!identity) return row
-  const id = Number(row[identity.column]) + (offsets.get(name) ?? 0)
-  if (name !== 'calls' || row['transferId'] === null) return { ...row, [identity.column]: id }
+  if (sequence === undefined) return row
+  const id = Number(row[column]) + (offsets.get(name) ?? 0)
+  if (name !== 'calls' || row['transferId'] === null) return { ...row, [column]: id }
   const transferId = Number(row['transferId']) + (offsets.get('ledgerTransfers') ?? 0)
-  return { ...row, [identity.column]: id, transferId }
+  return { ...row, [column]: id, transferId }
 }
 
 const selectSweptTime = prepare<{ readonly valueMs: number }>(

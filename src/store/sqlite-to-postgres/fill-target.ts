@@ -129,10 +129,10 @@ export async function insertRows(
   if (count !== rows.length) throw new Error(`${name} accepted ${count} of ${rows.length} rows`)
 }
 
-/** Sets the sequence of an identity column to continue after the source's last value. */
-export async function advanceSequence(on: QueryRunner, { identity }: Table, last: number) {
-  if (!identity) return
-  const text = `select setval(${identity.sequence}, greatest($1::bigint, 1), $1::bigint > 0)`
+/** Sets the sequence of a table to continue after the source's last number. */
+export async function advanceSequence(on: QueryRunner, { sequence }: Table, last: number) {
+  if (sequence === undefined) return
+  const text = `select setval(${sequence}, greatest($1::bigint, 1), $1::bigint > 0)`
   await on.run({ text, values: [last] })
 }
 

@@ -40,11 +40,11 @@ export function openMigrationSource(dataDir: string) {
         }),
       )
     },
-    /** Returns the largest value of the table's identity column; 0 without one. */
-    lastIdentity: ({ name, identity }: Table): number => {
-      if (!identity) return 0
+    /** Returns the largest of the table's generated numbers; 0 without one. */
+    lastIdentity: ({ name, sequence, key: [column] }: Table): number => {
+      if (sequence === undefined) return 0
       const [row] = queryRows<{ last: number | null }>(
-        `select max("${identity.column}") as last from "${name}"`,
+        `select max("${column}") as last from "${name}"`,
       )
       return row?.last ?? 0
     },

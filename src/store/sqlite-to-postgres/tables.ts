@@ -15,8 +15,8 @@ export type Table = {
   readonly targetKey: readonly string[]
   /** The number of rows in one transaction. */
   readonly batchRows: number
-  /** The column with generated numbers, and its sequence in PostgreSQL. */
-  readonly identity?: IdentityColumn
+  /** The sequence in PostgreSQL of the generated numbers, which are the first column of the key. */
+  readonly sequence?: string | undefined
   /** Whether triggers of the tables before it add rows, which the rows of the source replace. */
   readonly isFilledByTriggers?: boolean
   /**
@@ -32,13 +32,13 @@ export type Table = {
   readonly onDelete: 'refuse' | 'skip'
 }
 
-type IdentityColumn = { readonly column: string; readonly sequence: string }
-
 type TableDescription = Pick<Table, 'column' | 'key'> & Partial<Omit<Table, 'name'>>
 
-/** For rows with large encrypted values: crops and responses. */
-const batchRowsLarge = 200
+/** Rows with large encrypted values: crops and responses. */
+const large = { batchRows: 200 } as const
 
+/** The column has a sequence of its own. */
+const serial = { sequence: 'serial' } as const
 /** Housekeeping of all accounts deletes old rows. */
 const swept = { onDelete: 'skip' } as const
 const notMoved = { onDelete: 'skip', isMoved: false } as const
@@ -54,11 +54,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   keys: { column: 'projectId', key: ['keyId'] },
   prices: { column: 'accountId', key: ['accountId', 'action'] },
   ledgers: { column: 'accountId', key: ['ledger'] },
-  ledgerTransfers: {
-    column: 'chain',
-    key: ['transferId'],
-    identity: identityColumn('ledgerTransfers', 'transferId'),
-  },
+  ledgerTransfers: { column: 'chain', key: ['transferId'], ...serial },
   buckets: { column: 'projectId', key: ['projectId'], isFilledByTriggers: true, ...notMoved },
   galleries: { column: 'accountId', key: ['galleryId'] },
   galleryKeys: { column: 'galleryId', key: ['keyId'] },
@@ -76,7 +72,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   subjectMerges: { column: 'galleryId', key: ['mergeId'], ...swept },
   matchedSubjects: { column: 'galleryId', key: ['matchedId'] },
   matchVerdicts: { column: 'galleryId', key: ['verdictId'], ...swept },
-  nearMissCrops: { column: 'projectId', key: ['cropId'], batchRows: batchRowsLarge, ...swept },
+  nearMissCrops: { column: 'projectId', key: ['cropId'], ...large, ...swept },
   matchDays: { column: 'projectId', key: ['subjectId', 'projectId', 'day'], ...swept },
   faces: { column: 'galleryId', key: ['faceId'] },
   templates: {
@@ -85,25 +81,16 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
     targetKey: ['galleryId', 'faceId', 'modelId'],
     batchRows: 500,
   },
-  crops: { column: 'projectId', key: ['faceId'], batchRows: batchRowsLarge },
+  crops: { column: 'projectId', key: ['faceId'], ...large },
   removals: { column: 'galleryId', key: ['galleryId', 'sequence', 'subjectId'], ...swept },
-  deletions: { column: 'accountId', key: ['seq'], identity: identityColumn('deletions', 'seq') },
-  attempts: {
-    column: 'projectId',
-    key: ['projectId', 'requestId'],
-    batchRows: batchRowsLarge,
-    ...swept,
-  },
-  responseSubjects: {
-    column: 'projectId',
-    key: ['subjectId', 'projectId', 'requestId'],
-    ...swept,
-  },
+  deletions: { column: 'accountId', key: ['seq'], ...serial },
+  attempts: { column: 'projectId', key: ['projectId', 'requestId'], ...large, ...swept },
+  responseSubjects: { column: 'projectId', key: ['subjectId', 'projectId', 'requestId'], ...swept },
   calls: {
     column: 'projectId',
     key: ['callId'],
     targetKey: ['callId', 'atMs'],
-    identity: { column: 'callId', sequence: `'"callIds"'::regclass` },
+    sequence: `'"callIds"'::regclass`,
     ...swept,
   },
   watermarks: { column: null, key: ['name'] },
@@ -113,11 +100,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   links: { column: 'userId', key: ['tokenHash'], ...notMoved },
   secondFactors: { column: 'userId', key: ['userId'] },
   recoveryCodes: { column: 'userId', key: ['userId', 'codeHash'] },
-  auditLog: {
-    column: 'accountId',
-    key: ['auditId'],
-    identity: identityColumn('auditLog', 'auditId'),
-  },
+  auditLog: { column: 'accountId', key: ['auditId'], ...serial },
   chainHeads: { column: 'accountId', key: ['chain', 'accountId'], isFilledByTriggers: true },
   callHours: {
     column: 'projectId',
@@ -127,12 +110,7 @@ const descriptions: Readonly<Record<TableName, TableDescription>> = {
   scoreHours: { column: 'projectId', key: ['projectId', 'kind', 'hourMs', 'bin'], ...swept },
   webhooks: { column: 'projectId', key: ['webhookId'] },
   webhookSecrets: { column: 'webhookId', key: ['secretId'] },
-  webhookDeliveries: {
-    column: 'projectId',
-    key: ['eventId', 'webhookId'],
-    batchRows: batchRowsLarge,
-    ...swept,
-  },
+  webhookDeliveries: { column: 'projectId', key: ['eventId', 'webhookId'], ...large, ...swept },
   livenessSessions: { column: 'projectId', key: ['sessionId'], ...shortLived },
   livenessFrames: { column: 'projectId', key: ['sessionId'], ...shortLived },
   livenessChallenges: { column: 'projectId', key: ['challengeId'], ...shortLived },
@@ -153,11 +131,11 @@ const tables: readonly Table[] = Object.entries(descriptions).map(([name, descri
   isMoved: true,
   onDelete: 'refuse',
   ...description,
+  sequence:
+    description.sequence === serial.sequence
+      ? `pg_get_serial_sequence('"${name}"', '${description.key[0]}')`
+      : description.sequence,
 }))
-
-function identityColumn(table: TableName, column: string): IdentityColumn {
-  return { column, sequence: `pg_get_serial_sequence('"${table}"', '${column}')` }
-}
 
 /** The tables that are copied from SQLite to PostgreSQL. */
 export const migratedTables = tables.filter(({ isMigrated }) => isMigrated)
