@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCheckedLookup, findUrlProblem, isAllowedAddress } from './address-rules.ts'
+import { createLookups, findUrlProblem, isAllowedAddress } from './address-rules.ts'
 
 const noNetworks = { allowedNetworks: [], isHttpAllowed: false }
 
@@ -74,7 +74,8 @@ test('URLs need https, a host and no credentials; literal addresses are checked 
 })
 
 function resolve(hostname: string, allowedNetworks: readonly string[]): Promise<unknown> {
-  const lookup = createCheckedLookup({ allowedNetworks, isHttpAllowed: true })
+  const rules = { allowedNetworks, isHttpAllowed: true }
+  const lookup = createLookups(rules, 1)('account', AbortSignal.timeout(60_000))
   return new Promise((done, fail) => {
     lookup(hostname, { all: true }, (error, address) => (error ? fail(error) : done(address)))
   })

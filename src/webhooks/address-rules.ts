@@ -1,6 +1,9 @@
-import { lookup as lookupHost } from 'node:dns'
+import type { LookupOptions } from 'node:dns'
+import dns from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
 import ipaddr from 'ipaddr.js'
+import { createKeyedQueue } from '../lib/limits/keyed-queue.ts'
 
 /** The addresses and protocols that a webhook may use. */
 export type AddressRules = {
@@ -24,7 +27,7 @@ export function findUrlProblem(text: string, rules: AddressRules): string | unde
     return 'must begin with https://; WEBHOOK_ALLOW_HTTP=on also allows http'
   if (url.username + url.password !== '') return 'must not contain a user name or a password'
   if (url.hash !== '') return 'must not contain a fragment (#)'
-  const host = hostOf(url)
+  const host = url.hostname.replace(/^\[(.*)\]$/u, '$1')
   return isIP(host) > 0 && !isAllowedAddress(host, rules) ? refusal(host) : undefined
 }
 
@@ -35,11 +38,6 @@ export function findUrlProblem(text: string, rules: AddressRules): string | unde
 export function withoutPath(text: string): string {
   const { origin, pathname, search } = new URL(text)
   return pathname + search === '/' ? origin : `${origin}/…`
-}
-
-/** The host of a URL, without the brackets of an IPv6 address. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/u, '$1')
 }
 
 /**
@@ -77,18 +75,22 @@ function refusal(address: string): string {
 }
 
 /**
- * Returns the name resolution of a request: the connection is made to an address that this function
- * has checked, so that a name cannot change its address in between.
+ * Returns a function that creates the name resolution of a request: the connection is made to an
+ * address that was checked, so that a name cannot change its address in between.
+ *
+ * Node resolves two names at a time, and one without a response takes longer than an attempt. An
+ * account resolves one at a time: the other remains for other accounts and for the database.
+ *
+ * @param waitingMax names of an account that wait.
  */
-export function createCheckedLookup(rules: AddressRules): LookupFunction {
-  return (hostname, options, callback) => {
-    lookupHost(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '')
+export function createLookups(rules: AddressRules, waitingMax: number) {
+  const inTurn = createKeyedQueue({ waitingMax, detail: 'Too many names are resolved.' })
+  return (accountId: string, signal: AbortSignal): LookupFunction =>
+    callbackify(async (hostname: string, options: LookupOptions) => {
+      const resolve = () => dns.lookup(hostname, { ...options, all: true })
+      const addresses = await inTurn(accountId, resolve, { signal })
       const allowed = addresses.filter(({ address }) => isAllowedAddress(address, rules))
-      const [first] = allowed
-      if (!first) return callback(new Error(refusal(addresses[0]?.address ?? hostname)), '')
-      if (options.all) return callback(null, allowed)
-      return callback(null, first.address, first.family)
+      if (allowed.length === 0) throw new Error(refusal(addresses[0]?.address ?? hostname))
+      return allowed
     })
-  }
 }

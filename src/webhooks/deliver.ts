@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { Keyring } from '../gallery/keys/keyring.ts'
 import { unwrapWebhookSecret } from '../gallery/keys/webhook-secrets.ts'
 import { type Clock, formatUtc } from '../lib/clock.ts'
@@ -12,13 +12,14 @@ import {
   releaseDelivery,
 } from '../store/webhooks/deliveries.ts'
 import { findWebhookSecrets, pauseWebhook, resumeWebhook } from '../store/webhooks/webhooks.ts'
-import { type AddressRules, createCheckedLookup, findUrlProblem, hostOf } from './address-rules.ts'
+import { type AddressRules, type createLookups, findUrlProblem } from './address-rules.ts'
 import { type RetryOptions, attemptsMax, pauseMs, retryWaitMs } from './retry-schedule.ts'
 
 export type DeliverOptions = {
   readonly store: Store
   readonly keyring: Keyring
   readonly rules: AddressRules
+  /** The time for the whole request, from the name resolution to the end of the response. */
   readonly timeoutMs: number
   readonly retry: RetryOptions
   readonly clock: Clock
@@ -33,10 +34,9 @@ export type DeliveryOutcome = 'delivered' | 'retried' | 'failed' | 'released'
 /** Sends a claimed event and stores the result. */
 export async function deliver(
   delivery: ClaimedDelivery,
-  options: DeliverOptions,
-  signal: AbortSignal,
+  options: DeliverOptions & SendOptions,
 ): Promise<DeliveryOutcome> {
-  const { store, keyring, clock } = options
+  const { store, keyring, clock, signal } = options
   const { webhookId, url } = delivery
   const secrets = await store.read((tx) => findWebhookSecrets(tx, webhookId, clock()))
   const texts = secrets.map((secret) => unwrapWebhookSecret(keyring, secret))
@@ -47,7 +47,7 @@ export async function deliver(
     'facegate-event-id': delivery.eventId,
     [signatureHeader]: sign(body, texts, clock()),
   }
-  const result = await sendEvent({ url, headers, body }, { ...options, signal })
+  const result = await sendEvent({ url, headers, body }, options)
   if (result.error !== null && signal.aborted) {
     await store.write((tx) => releaseDelivery(tx, delivery))
     return 'released'
@@ -88,12 +88,12 @@ async function recordResult(
   return outcome
 }
 
-type SendOptions = {
-  readonly rules: AddressRules
-  /** The time for the whole request, from the name resolution to the end of the response. */
-  readonly timeoutMs: number
+type SendOptions = Pick<DeliverOptions, 'rules' | 'timeoutMs'> & {
   /** Aborts when the server stops. */
   readonly signal: AbortSignal
+  readonly accountId: string
+  /** Creates the resolution of the name of a receiver. */
+  readonly createLookup: ReturnType<typeof createLookups>
 }
 
 type EventRequest = {
@@ -110,12 +110,13 @@ const responseBytesMax = 16_384
 
 /** Sends an event. It follows no redirect, and discards the body of the response. */
 async function sendEvent(event: EventRequest, options: SendOptions): Promise<SendResult> {
-  const { rules, timeoutMs } = options
+  const { rules, timeoutMs, accountId, createLookup } = options
   const problem = findUrlProblem(event.url, rules)
   if (problem !== undefined) return { status: null, error: `the URL ${problem}` }
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const status = await post(event, rules, AbortSignal.any([options.signal, timeout]))
+    const signal = AbortSignal.any([options.signal, timeout])
+    const status = await post(event, { signal, lookup: createLookup(accountId, signal) })
     return { status, error: errorOf(status) }
   } catch (error) {
     if (timeout.aborted) return { status: null, error: `no response within ${timeoutMs} ms` }
@@ -125,9 +126,10 @@ async function sendEvent(event: EventRequest, options: SendOptions): Promise<Sen
 
 function post(
   { url: text, headers, body }: EventRequest,
-  rules: AddressRules,
-  signal: AbortSignal,
+  { signal, lookup }: { readonly signal: AbortSignal; readonly lookup: LookupFunction },
 ): Promise<number> {
+  // The lookup returns all addresses. An address in place of a name has none: it was checked.
+  const connection = { signal, lookup, autoSelectFamily: true }
   const url = new URL(text)
   // An import statement would load all HTTP clients of Node, 50 ms at each start.
   const { request } = process.getBuiltinModule(
@@ -140,8 +142,7 @@ function post(
       headers: { ...headers, 'content-length': String(bytes.length) },
       // Each delivery has its own connection, to an address that was checked for it.
       agent: false,
-      signal,
-      ...(isIP(hostOf(url)) === 0 && { lookup: createCheckedLookup(rules) }),
+      ...connection,
     })
     sent.on('error', reject)
     // Without this, Node closes the connection after the status 101 and reports nothing.

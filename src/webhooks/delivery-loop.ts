@@ -1,4 +1,5 @@
 import { claimDeliveries, findDueWebhooks } from '../store/webhooks/deliveries.ts'
+import { createLookups } from './address-rules.ts'
 import { deliver, type DeliverOptions, type DeliveryOutcome } from './deliver.ts'
 
 export type DeliveryLoopOptions = DeliverOptions & {
@@ -28,9 +29,10 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
   const perAccount = Math.ceil(concurrency / 2)
   const busyMax = concurrency * busyFactorMax
   const counts = { delivered: 0, retried: 0, failed: 0 }
+  const createLookup = createLookups(options.rules, perAccount * batchSize)
 
   const start = ({ webhookId, accountId }: DueWebhook): void => {
-    const served = serve(webhookId)
+    const served = serve({ webhookId, accountId })
       .catch((error: unknown) => log.error({ err: error, webhookId }, 'a webhook was not served'))
       .finally(() => busy.delete(webhookId))
     busy.set(webhookId, { accountId, served })
@@ -42,8 +44,9 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
     return busy.size < (length === 0 ? busyMax : concurrency)
   }
 
-  const serve = async (webhookId: string): Promise<void> => {
+  const serve = async ({ webhookId, accountId }: DueWebhook): Promise<void> => {
     const endMs = performance.now() + options.timeoutMs
+    const sending = { ...options, signal: closing.signal, accountId, createLookup }
     for (let batch = 0; batch < batchesMax && performance.now() < endMs; batch++) {
       if (closing.signal.aborted) return
       const nowMs = clock()
@@ -51,7 +54,7 @@ export function createDeliveryLoop(options: DeliveryLoopOptions) {
       const claim = { webhookId, nowMs, leaseUntilMs, limit: batchSize }
       const claimed = await store.write((tx) => claimDeliveries(tx, claim))
       if (claimed.length === 0) return
-      const deliveries = claimed.map((one) => deliver(one, options, closing.signal))
+      const deliveries = claimed.map((one) => deliver(one, sending))
       for (const result of await Promise.allSettled(deliveries)) {
         if (result.status === 'rejected') throw result.reason
         if (result.value !== 'released') counts[result.value] += 1

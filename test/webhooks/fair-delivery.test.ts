@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import dns from 'node:dns/promises'
 import type { ServerResponse } from 'node:http'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { startGallery, type TestGallery } from '../support/gallery/test-gallery.ts'
 import { accept, startWebhookReceiver } from '../support/webhooks/webhook-receiver.ts'
 import { webhookSettings } from '../support/webhooks/webhook-settings.ts'
@@ -46,3 +47,42 @@ test('Receivers of three accounts that do not respond do not delay the events of
   assert.ok(held.length > 0, 'the slow receivers have not responded')
   for (const response of held) response.end()
 })
+
+test('Names of one account without a response of the name server do not delay the events of another account', async (t) => {
+  await using receiver = await startWebhookReceiver()
+  const nameServer = replaceNameServer(t)
+  await using gallery = await startGallery({
+    environment: { ...webhookSettings, WEBHOOK_CONCURRENCY: '4', WEBHOOK_TIMEOUT_MS: '60000' },
+  })
+  const { port } = new URL(receiver.url)
+  await createWebhooks(
+    gallery,
+    [`http://silent-1.invalid:${port}`, `http://silent-2.invalid:${port}`],
+    4,
+  )
+  await nameServer.waitForSilent
+  await createWebhooks(gallery, [`http://other.invalid:${port}/other`], 1)
+  await receiver.waitFor(({ path }) => path === '/other')
+  nameServer.end()
+})
+
+/** The threads that resolve names. */
+const threads = 2
+
+/** Resolves two names at a time, as Node does; a name with `silent` has no response until the end. */
+function replaceNameServer(t: TestContext) {
+  const silent = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const free = Array.from({ length: threads }, () => Promise.resolve())
+  const lookup = async (name: string) => {
+    const thread = free.shift() ?? ended.promise
+    if (name.startsWith('silent')) {
+      silent.resolve()
+      await ended.promise
+    } else await thread
+    free.push(Promise.resolve())
+    return [{ address: '127.0.0.1', family: 4 }]
+  }
+  t.mock.method(dns, 'lookup', lookup)
+  return { waitForSilent: silent.promise, end: ended.resolve }
+}
