@@ -1,5 +1,5 @@
-import { type ReadTx, type Store, type Tx, sql } from '../database.ts'
-import { removeFaces, markSubjectChanged } from './faces.ts'
+import { type ReadTx, type Store, type Tx } from '../database.ts'
+import { findFaceModels, markSubjectChanged, removeFaces } from './faces.ts'
 import { recordGalleryChange, lockGallery } from './galleries.ts'
 import { markForNewKey } from './crops.ts'
 import { deletePages } from './search/gallery-pages.ts'
@@ -37,15 +37,15 @@ export async function retireTemplates(
   const { templates: total } = await store.read((tx) => findRetirementImpact(tx, retirement))
   if (total > 0) await deletePages(store)
   let [templates, faces] = [0, 0]
-  for (let isDone = false; !isDone; onProgress?.(templates, total)) {
+  for await (const part of readTemplates(store, retirement.modelId)) {
     const batch = await store.write(async (tx) => {
-      const retired = await retireBatch(tx, retirement)
+      const retired = await retireBatch(tx, retirement, part)
       if (templates === 0 && retired.templates > 0) await onFirstBatch?.(tx)
       return retired
     })
-    isDone = batch.templates === 0
     templates += batch.templates
     faces += batch.faces
+    onProgress?.(templates, total)
   }
   await store.checkpoint()
   return { templates, faces }
@@ -86,54 +86,54 @@ export async function findRetirementImpact(
   }
 }
 
-async function retireBatch(tx: Tx, retirement: ModelRetirement): Promise<RetirementResult> {
-  const { modelId } = retirement
-  const retirable = selectRetirable(tx, retirement)
-  const [first] = await tx.run(retirable.select('faces.galleryId').limit(1))
-  if (!first) return { templates: 0, faces: 0 }
-  const { galleryId } = first
+type TemplateBatch = { readonly galleryId: string; readonly faceIds: readonly string[] }
+
+/** Reads the templates of a model once, in the order of an index, and yields those of one gallery. */
+async function* readTemplates(store: Store, modelId: string) {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const rows = await store.read((tx) => {
+      const query = tx.build.selectFrom('templates').select(['faceId', 'galleryId'])
+      const further = query.where('modelId', '=', modelId).where('faceId', '>', after ?? '')
+      return tx.run(further.orderBy('faceId').limit(templateBatchRows))
+    })
+    for (const [galleryId, ofGallery] of Map.groupBy(rows, (row) => row.galleryId))
+      yield { galleryId, faceIds: ofGallery.map(({ faceId }) => faceId) }
+    after = rows.at(-1)?.faceId
+  }
+}
+
+/** Deletes those of the templates whose subjects also have a template of the active model. */
+async function retireBatch(
+  tx: Tx,
+  { modelId, activeModelId }: ModelRetirement,
+  { galleryId, faceIds: readFaceIds }: TemplateBatch,
+): Promise<RetirementResult> {
   await lockGallery(tx, galleryId, 'exclusive')
-  const others = tx.build
-    .selectFrom('templates as other')
-    .select('other.faceId')
-    .where('other.faceId', '=', sql.ref<string>('faces.faceId'))
-    .where('other.modelId', '!=', modelId)
-  const rows = await tx.run(
-    retirable
-      .where('faces.galleryId', '=', galleryId)
-      .select((row) => ['faces.faceId', 'faces.subjectId', row.exists(others).as('hasOther')])
-      .limit(templateBatchRows),
-  )
+  const query = tx.build.selectFrom('faces').select('subjectId').distinct()
+  const subjects = await tx.run(query.where('faceId', 'in', readFaceIds))
+  const subjectIds = subjects.map(({ subjectId }) => subjectId)
+  // PostgreSQL would read the whole gallery for conditions on the other templates of each subject.
+  const models = await findFaceModels(tx, subjectIds)
+  const ready = new Set<string>()
+  const kept = new Set<string>()
+  for (const row of models) {
+    if (row.modelId === activeModelId) ready.add(row.subjectId)
+    if (row.modelId !== modelId) kept.add(row.faceId)
+  }
+  const rows = models
+    .filter((row) => row.modelId === modelId && readFaceIds.includes(row.faceId))
+    .filter(({ subjectId }) => ready.has(subjectId))
   if (rows.length === 0) return { templates: 0, faces: 0 }
   const faceIds = rows.map(({ faceId }) => faceId)
-  const deletedFaces = rows.filter((row) => !row.hasOther).length
+  const deletedFaces = faceIds.filter((faceId) => !kept.has(faceId)).length
   const sequence = await recordGalleryChange(tx, { galleryId, faces: -deletedFaces })
   await markForNewKey(tx, faceIds)
   for (const [subjectId, ofSubject] of Map.groupBy(rows, (row) => row.subjectId)) {
-    const deleted = ofSubject.filter((row) => !row.hasOther).map(({ faceId }) => faceId)
+    const deleted = ofSubject.map(({ faceId }) => faceId).filter((faceId) => !kept.has(faceId))
     await removeFaces(tx, { galleryId, subjectId, sequence }, deleted)
     await markSubjectChanged(tx, { subjectId, sequence })
   }
   const retired = tx.build.deleteFrom('templates').where('modelId', '=', modelId)
   await tx.run(retired.where('faceId', 'in', faceIds))
   return { templates: rows.length, faces: deletedFaces }
-}
-
-/**
- * Selects the model's templates of subjects that also have a template of the active model. SQLite keeps
- * the order of a cross join: it starts with the subject's few faces and not with all templates.
- */
-function selectRetirable({ build }: ReadTx, { modelId, activeModelId }: ModelRetirement) {
-  const active = build
-    .selectFrom('faces as own')
-    .crossJoin('templates as active')
-    .select('own.faceId')
-    .where('own.subjectId', '=', sql.ref<string>('faces.subjectId'))
-    .whereRef('active.faceId', '=', 'own.faceId')
-    .where('active.modelId', '=', activeModelId)
-  return build
-    .selectFrom('templates')
-    .innerJoin('faces', 'faces.faceId', 'templates.faceId')
-    .where('modelId', '=', modelId)
-    .where((row) => row.exists(active))
 }
