@@ -57,3 +57,26 @@ test('A body in too many tiny chunks is rejected with 413, and one chunk fewer i
   const readMax = 2 * (freeChunks + 1 + chunksParsedMax)
   assert.ok(counted.count() <= readMax, `${counted.count()} chunks were parsed`)
 })
+
+test('One turn of the event loop parses chunks of a limited number of connections', async () => {
+  const chunk = `80\r\n${' '.repeat(128)}\r\n`
+  const sent = Buffer.from(`${chunk.repeat(400)}0\r\n\r\n`)
+  using counted = countParsedChunks()
+  let [before, perTurn] = [0, 0]
+  const turn = (): void => {
+    perTurn = Math.max(perTurn, counted.count() - before)
+    before = counted.count()
+    next = setImmediate(turn)
+  }
+  let next = setImmediate(turn)
+  const head = { ...gallery, announcedBytes: 'chunked', sent: Buffer.alloc(0) } as const
+  const sockets = await Promise.all(Array.from({ length: 40 }, () => openBody(head)))
+  await counted.started(sockets.length)
+  // All bodies arrive together.
+  for (const socket of sockets) socket.write(sent)
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))))
+  for (const socket of sockets) socket.destroy()
+  clearImmediate(next)
+  assert.equal(counted.count(), 40 * 400)
+  assert.ok(perTurn <= 8 * 64, `${perTurn} chunks were parsed in a turn`)
+})
