@@ -37,7 +37,7 @@ type TableDescription = Pick<Table, 'column' | 'key'> & Partial<Omit<Table, 'nam
 /** Rows with large encrypted values: crops and responses. */
 const large = { batchRows: 200 } as const
 
-/** The column has a sequence of its own. */
+/** The sequence that belongs to the column. */
 const serial = { sequence: 'serial' } as const
 /** Housekeeping of all accounts deletes old rows. */
 const swept = { onDelete: 'skip' } as const
