@@ -77,6 +77,9 @@ test('A parameter that has no JSON is rejected before a request is sent', async 
     message: 'the parameters are not JSON: threshold is NaN',
   })
   await assert.rejects(client.livenessSessions.create({ steps: NaN }), invalid)
+  // JSON.stringify would send null, and the subject would not expire.
+  const expiresAtUtc = new Date('never') as unknown as string
+  await assert.rejects(client.enroll(imageOf('Ada'), { expiresAtUtc }), invalid)
   assert.deepEqual(events, [])
 })
 

@@ -10,7 +10,10 @@ export function toJson(message: object): string {
   }
 }
 
-function requireFinite(name: string, value: unknown): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value
-  throw new RangeError(`${name} is ${value}`)
+function requireFinite(this: Record<string, unknown>, name: string, value: unknown): unknown {
+  // A Date is its text here, and null if it is invalid.
+  const given = value ?? this[name]
+  const isFinite = typeof given === 'number' ? Number.isFinite(given) : !(given instanceof Date)
+  if (isFinite) return value
+  throw new RangeError(`${name} is ${String(given)}`)
 }

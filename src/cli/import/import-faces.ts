@@ -152,7 +152,8 @@ async function openImportJournal(journalFile: string, projectId: string) {
   const keyOf = ({ file, externalId }: Pick<ImportEntry, 'file' | 'externalId'>): string =>
     JSON.stringify([file, externalId])
   const recorded = existsSync(journalFile) ? await readFile(journalFile, 'utf8') : ''
-  if (recorded !== '' && !recorded.startsWith('{"projectId":'))
+  const start = '{"projectId":'
+  if (!start.startsWith(recorded.slice(0, start.length)))
     throw new Error(`--journal: ${journalFile} is not a journal of an import; name another file`)
   for (const line of recorded.split('\n')) {
     // An interrupted import can leave an incomplete line.

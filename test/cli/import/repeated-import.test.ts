@@ -101,6 +101,13 @@ test('an import refuses a journal that is another file, and leaves it unchanged'
   assert.equal(await readFile(journal, 'utf8'), 'file,externalId\nfay.jpg,1\n')
 })
 
+test('an import continues a journal whose first line is incomplete', async () => {
+  await writePeople('gil')
+  await writeFile(journal, '{"projectI')
+  const { code, out } = await runImport(gallery)
+  assert.deepEqual([code, out.split(',')[0]], [0, '1 enrolled'])
+})
+
 test('an import without pending images also checks the service and the key', async () => {
   await writePeople('dan')
   await runImport(gallery)
