@@ -68,6 +68,8 @@ test('URLs need https, a host and no credentials; literal addresses are checked 
   )
   assert.match(problem('https://user:secret@example.com') ?? '', /user name/u)
   assert.match(problem('https://example.com/#a') ?? '', /fragment/u)
+  for (const character of ['\n', '\u001b[31m', '\u202e'])
+    assert.match(problem(`https://example.com/${character}`) ?? '', /control/u)
   const spellings = ['127.0.0.1', '127.1', '2130706433', '0x7f.0.0.1', '0177.0.0.1', '[::1]']
   for (const host of [...spellings, '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]', '169.254.169.254'])
     assert.match(problem(`https://${host}/`) ?? '', /is not a public address/u, host)

@@ -21,8 +21,9 @@ const urlCharsMax = 2048
  */
 export function findUrlProblem(text: string, rules: AddressRules): string | undefined {
   if (text.length > urlCharsMax) return `must have at most ${urlCharsMax} characters`
-  const url = URL.parse(text)
-  if (!url || !/^https?:$/u.test(url.protocol)) return 'must be an https address'
+  const url = /\p{C}/u.test(text) ? null : URL.parse(text)
+  if (!url || !/^https?:$/u.test(url.protocol))
+    return 'must be an https address without control characters'
   if (url.protocol === 'http:' && !rules.isHttpAllowed)
     return 'must begin with https://; WEBHOOK_ALLOW_HTTP=on also allows http'
   if (url.username + url.password !== '') return 'must not contain a user name or a password'

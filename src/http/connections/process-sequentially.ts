@@ -56,7 +56,7 @@ function feedSequentially(socket: Socket, connection: Connection, takeTurn: Take
       const chunked = findChunkedBody(connection)
       const isUnread = chunked && !chunked.readableFlowing && chunked.readableLength > 0
       const isStopped = isWaiting || isUnread || socket.isPaused()
-      if (isStopped || !takeTurn(socket, chunked !== undefined)) {
+      if (isStopped || (chunked && !takeTurn(socket))) {
         connection.isHeld ||= isWaiting
         if (isUnread) chunked.once('resume', () => socket.resume())
         socket.pause()
@@ -82,9 +82,8 @@ function isBusy({ exchanges }: Connection): boolean {
 }
 
 /**
- * The line ends of a part of a chunked body, which is parsed at a time: a chunk has two, takes some
- * microseconds and some hundred bytes. Until the body is read (with a listener for `data`), only one
- * part is in memory. A reader that has read enough stops the parser after it.
+ * The line ends of a part of a chunked body; a chunk has two. Until the body is read (with a listener
+ * for `data`), only one part is in memory. A reader that has read enough stops the parser after it.
  */
 const chunkedPartLinesMax = 128
 
@@ -97,15 +96,15 @@ function firstChunks(bytes: Buffer): Buffer {
   return bytes.subarray(0, end)
 }
 
-type TakeTurn = (socket: Socket, isChunked: boolean) => boolean
+type TakeTurn = (socket: Socket) => boolean
 
-/** The connections whose bytes one turn of the event loop parses, so that a turn takes some milliseconds. */
+/** The connections whose chunks one turn of the event loop parses: 512 take some milliseconds. */
 const connectionsPerTurn = 8
 
 /**
- * Returns a function that is called before bytes are parsed. It returns false if the turn has parsed
- * bytes of the maximum of connections, or a part of the same chunked body. Then the caller pauses the
- * socket, which resumes in a later turn, in the order of the calls.
+ * Returns a function that returns whether a part of a chunked body may be parsed in this turn. Otherwise
+ * the caller pauses the socket, which resumes in a later turn, in the order of the calls. Only running
+ * requests wait: a server that stops closes idle connections.
  */
 function createTurns(): TakeTurn {
   const waiting = new Set<Socket>()
@@ -116,9 +115,9 @@ function createTurns(): TakeTurn {
       if (waiting.delete(socket)) socket.resume()
     if (waiting.size > 0) setImmediate(startTurn)
   }
-  return (socket, isChunked) => {
+  return (socket) => {
     if (parsed.size === 0 && waiting.size === 0) setImmediate(startTurn)
-    const isPermitted = parsed.has(socket) ? !isChunked : parsed.size < connectionsPerTurn
+    const isPermitted = !parsed.has(socket) && parsed.size < connectionsPerTurn
     if (isPermitted) parsed.add(socket)
     else waiting.add(socket)
     return isPermitted
