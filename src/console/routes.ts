@@ -9,7 +9,7 @@ export type ServedRoute = Extract<
   Pick<ConsoleRoute, 'method' | 'path' | 'minimumRole'>
 >
 
-/** All console routes. */
+/** All console routes: those that a module of `route-modules.ts` exports. */
 export const consoleRoutes: readonly ConsoleRoute[] = Object.values(modules).flatMap((module) =>
   Object.values<unknown>(module).filter(isRoute),
 )

@@ -73,14 +73,15 @@ const threads = 2
 function replaceNameServer(t: TestContext) {
   const silent = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
-  const free = Array.from({ length: threads }, () => Promise.resolve())
+  let runningCount = 0
   const lookup = async (name: string) => {
-    const thread = free.shift() ?? ended.promise
+    if (runningCount === threads) await ended.promise
+    runningCount += 1
     if (name.startsWith('silent')) {
       silent.resolve()
       await ended.promise
-    } else await thread
-    free.push(Promise.resolve())
+    }
+    runningCount -= 1
     return [{ address: '127.0.0.1', family: 4 }]
   }
   t.mock.method(dns, 'lookup', lookup)

@@ -13,7 +13,7 @@ export function toJson(message: object): string {
 function requireFinite(this: Record<string, unknown>, name: string, value: unknown): unknown {
   // A Date is its text here, and null if it is invalid.
   const given = value ?? this[name]
-  const isFinite = typeof given === 'number' ? Number.isFinite(given) : !(given instanceof Date)
-  if (isFinite) return value
+  const hasJson = typeof given === 'number' ? Number.isFinite(given) : !(given instanceof Date)
+  if (hasJson) return value
   throw new RangeError(`${name} is ${String(given)}`)
 }

@@ -35,7 +35,7 @@ export async function copyTables(
       addedRows += count
       onProgress({ table: name, rows, total, addedRows })
     }
-    await target.write((on) => advanceSequence(on, table, source.lastIdentity(table)))
+    await target.write((on) => advanceSequence(on, table, source.lastNumber(table)))
   }
   return addedRows
 }

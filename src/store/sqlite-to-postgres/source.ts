@@ -41,7 +41,7 @@ export function openMigrationSource(dataDir: string) {
       )
     },
     /** Returns the largest of the table's generated numbers; 0 without one. */
-    lastIdentity: ({ name, sequence, key: [column] }: Table): number => {
+    lastNumber: ({ name, sequence, key: [column] }: Table): number => {
       if (sequence === undefined) return 0
       const [row] = queryRows<{ last: number | null }>(
         `select max("${column}") as last from "${name}"`,
